@@ -1,0 +1,47 @@
+"""Fuzzy rule models for scikit-learn."""
+
+from .cluster import (
+    AWFCM,
+    ESSC,
+    EWFCM,
+    FCM,
+    SCAD,
+    SESSC,
+    SFP,
+    SESSCClassifier,
+    SESSCRegressor,
+    SFPClassifier,
+    SoftSubspaceClustering,
+)
+from .losses import LogLoss, SquaredLoss
+from .objective import Objective
+from .rules import RuleBase
+from .simplex import Entropy, Linear, Power, Quadratic, Uniform
+from .tsk import TSKClassifier, TSKRegressor
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AWFCM",
+    "ESSC",
+    "EWFCM",
+    "FCM",
+    "SCAD",
+    "SESSC",
+    "SFP",
+    "Entropy",
+    "Linear",
+    "LogLoss",
+    "Objective",
+    "Power",
+    "Quadratic",
+    "RuleBase",
+    "SESSCClassifier",
+    "SESSCRegressor",
+    "SFPClassifier",
+    "SoftSubspaceClustering",
+    "SquaredLoss",
+    "TSKClassifier",
+    "TSKRegressor",
+    "Uniform",
+]

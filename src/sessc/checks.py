@@ -1,0 +1,174 @@
+"""What may be handed to an estimator, and one sentence for everything that may not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from .losses import Loss
+from .simplex import Sharing, Uniform
+
+__all__ = [
+    "RANGES",
+    "TERM_RANGES",
+    "check_parameters",
+    "is_real_valued",
+    "read_classes",
+    "read_numbers",
+    "read_table",
+    "read_weights",
+    "refuse_one_class",
+]
+
+
+class _Range(NamedTuple):
+    kind: Any
+    accepts: Callable[[Any], bool]
+    says: str
+    words: tuple[Any, ...] = ()
+
+
+def _count(*words: Any) -> _Range:
+    return _Range(Integral, lambda v: v >= 1, "a positive integer", words)
+
+
+_POSITIVE = _Range(Real, lambda v: 0 < v < np.inf, "a positive number")
+_NOT_NEGATIVE = _Range(Real, lambda v: 0 <= v < np.inf, "a number that is not negative")
+
+RANGES = {
+    "n_clusters": _count(),
+    "n_rules": _count(),
+    "n_init": _count(),
+    "max_iter": _count(),
+    "tol": _NOT_NEGATIVE,
+    "m": _Range(Real, lambda v: 1 < v < np.inf, "a number above 1", ("auto",)),
+    "t": _Range(Real, lambda v: 1 <= v < np.inf, "a number of 1 or more"),
+    "gamma": _POSITIVE,
+    "delta": _POSITIVE,
+    "lam": _POSITIVE,
+    "eta": _Range(Real, lambda v: 0 <= v < 1, "a number in [0, 1)"),
+    "beta": _NOT_NEGATIVE,
+    "alpha": _NOT_NEGATIVE,
+    "width_scale": _POSITIVE._replace(words=("auto",)),
+    "order": _Range(Integral, lambda v: v in (0, 1), "0 or 1"),
+    "loss": _Range(str, lambda v: v in ("log", "squared"), '"log" or "squared"'),
+    "penalty": _Range(str, lambda v: v in ("power", "l2"), '"power" or "l2"'),
+}
+"""Every parameter of the subject means the same wherever it appears, so its range is stated once."""
+
+
+TERM_RANGES = {
+    "membership": _Range(Sharing, lambda v: not isinstance(v, Uniform), "a sharing rule other than Uniform"),
+    "weighting": _Range(Sharing, lambda v: True, "a sharing rule"),
+    "loss": _Range((Loss, type(None)), lambda v: True, "a label loss or None"),
+}
+"""The same for an estimator that takes terms themselves."""
+
+
+def check_parameters(estimator: Any) -> None:
+    """Refuse parameters out of range, by name and value."""
+    for name, value in estimator.get_params(deep=False).items():
+        allowed = estimator._ranges.get(name)
+        if allowed is None or (isinstance(value, str) and value in allowed.words):
+            continue
+        if isinstance(value, bool) or not isinstance(value, allowed.kind) or not allowed.accepts(value):
+            words = "".join(f' or "{word}"' for word in allowed.words)
+            raise ValueError(f"{name} must be {allowed.says}{words}, got {value!r}.")
+
+
+def read_table(estimator: Any, X: Any, *, reset: bool = False, min_rows: int = 1) -> np.ndarray:
+    """A table of samples as a float array, after the checks users deserve."""
+    if type(X).__name__ == "LazyFrame":
+        raise ValueError("X is a Polars LazyFrame, which holds no data yet; pass X.collect() instead.")
+    if issparse(X):
+        raise ValueError("X is a sparse matrix, and rules need dense data; pass X.toarray() instead.")
+    _refuse_text(X)
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+        ensure_min_samples=min_rows,
+    )
+    _refuse_nonfinite(estimator, X)
+    return X
+
+
+def _refuse_text(X: Any) -> None:
+    dtypes = getattr(X, "dtypes", None)
+    if dtypes is None or not hasattr(X, "columns"):
+        return
+    for name, dtype in zip(X.columns, list(dtypes), strict=True):
+        if str(dtype).lower() in ("object", "str", "string", "utf8", "category", "categorical", "enum"):
+            values = np.asarray(X[name])
+            texts = [value for value in values if isinstance(value, str)]
+            if texts:
+                raise ValueError(
+                    f"Column {name!r} of X holds text such as {texts[0]!r}; encode it as numbers first, "
+                    "for example with sklearn.preprocessing.OneHotEncoder."
+                )
+
+
+def _refuse_nonfinite(estimator: Any, X: np.ndarray) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.sum(X)):
+            return
+    for row, column in np.argwhere(~np.isfinite(X))[:1]:
+        names = getattr(estimator, "feature_names_in_", None)
+        name = f"column {column}" if names is None else f"column {names[column]!r}"
+        what = "NaN" if np.isnan(X[row, column]) else "an infinite value (inf)"
+        raise ValueError(f"X contains {what} in row {row}, {name}; fill in or drop such rows first.")
+
+
+def read_weights(sample_weight: Any, X: np.ndarray) -> np.ndarray | None:
+    """Sample weights in the dtype of X, or None where every row counts once."""
+    if sample_weight is None:
+        return None
+    weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+    if not np.any(weight > 0):
+        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
+    return weight
+
+
+def read_targets(estimator: Any, y: Any, X: np.ndarray) -> np.ndarray:
+    """Targets as one column, one for each row of X."""
+    if y is None:
+        name = type(estimator).__name__
+        raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    return y
+
+
+def read_numbers(estimator: Any, y: Any, X: np.ndarray) -> np.ndarray:
+    """Targets that are measurements, in the dtype of X."""
+    y = check_array(read_targets(estimator, y, X), ensure_2d=False, dtype="numeric", input_name="y")
+    return y.astype(X.dtype)
+
+
+def read_classes(estimator: Any, y: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The classes, sorted, and for each row the place of its class among them."""
+    y = read_targets(estimator, y, X)
+    check_classification_targets(y)
+    assert_all_finite(y, input_name="y")
+    return np.unique(y, return_inverse=True)
+
+
+def refuse_one_class(classes: np.ndarray) -> None:
+    if len(classes) < 2:
+        raise ValueError(
+            f"y holds only one class, {classes.tolist()[0]!r}; a classifier needs at least two to tell apart."
+        )
+
+
+def is_real_valued(y: Any) -> bool:
+    """Whether targets are measurements and not classes."""
+    return type_of_target(y).startswith("continuous")

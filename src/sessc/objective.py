@@ -1,0 +1,193 @@
+"""The one cost behind every algorithm, and its closed-form updates.
+
+With samples measured from the mean of the data (so that the paper's ``v0`` is zero), letting rule ``r`` speak
+for sample ``n`` costs
+
+.. math::
+    c_{nr} = \\sum_d a_{rd} (x_{nd} - v_{rd})^2 - \\eta \\sum_d a_{rd} v_{rd}^2 + \\mathrm{loss}(y_n, z_r),
+    \\qquad a_{rd} = \\mathrm{amount}(w_{rd}),
+
+and the whole is
+
+.. math::
+    J = \\sum_n s_n \\Big( \\sum_r \\mathrm{amount}(u_{nr})\\, c_{nr} + \\mathrm{penalty}(u_n) \\Big)
+        + \\sum_r \\mathrm{penalty}(w_r).
+
+A cost is linear in the columns ``[1, x, x^2, labels]`` of a sample, so two small matrices say everything:
+``coefficients`` (R, K), which turn a sample's columns into its costs, and ``Statistics.sums`` (R, K), the
+same columns summed over samples by how much they count for each rule. Sums add, so rows may be anywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from ._array import Array, array_namespace, divide, scalar
+from .losses import Loss
+from .rows import Block
+from .simplex import Sharing, Uniform
+
+__all__ = ["Columns", "Objective", "Parameters", "Statistics"]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Rules as clustering sees them, in coordinates centred on the data."""
+
+    V: Array
+    """Centres, shape (R, D)."""
+    W: Array
+    """Feature weights, shape (R, D)."""
+    Z: Array | None = None
+    """Rule outputs, shape (R, C), if labels take part."""
+
+
+class Columns(NamedTuple):
+    """A block of rows spelled out as the columns ``[1, x, x^2, labels]`` that costs are linear in."""
+
+    values: Array
+    weight: Array | None
+    n_features: int
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a pass over rows leaves behind; statistics of two sets of rows add up to those of both."""
+
+    sums: Array
+    """``[1, x, x^2, labels]`` summed over rows by what they count for each rule, shape (R, K)."""
+    penalty: Array | float
+    """The weighted sum of the membership penalties."""
+    n_features: int
+
+    def __add__(self, other: Statistics) -> Statistics:
+        return Statistics(self.sums + other.sums, self.penalty + other.penalty, self.n_features)
+
+    @property
+    def mass(self) -> Array:
+        return self.sums[:, 0]
+
+    @property
+    def x(self) -> Array:
+        return self.sums[:, 1 : 1 + self.n_features]
+
+    @property
+    def xx(self) -> Array:
+        return self.sums[:, 1 + self.n_features : 1 + 2 * self.n_features]
+
+    @property
+    def labels(self) -> Array:
+        return self.sums[:, 1 + 2 * self.n_features :]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A cost put together from terms; every algorithm of the library is one of these.
+
+    Parameters
+    ----------
+    membership : Sharing
+        How a sample shares itself among rules.
+    weighting : Sharing
+        How a rule shares its attention among features.
+    eta : float
+        Reward for centres far from the mean of the data, in [0, 1).
+    loss : Loss, optional
+        The label term; without it labels are ignored.
+
+    Examples
+    --------
+    Fuzzy c-means whose rules choose features, which nobody has named:
+
+    >>> from sessc import Entropy, Objective, Quadratic
+    >>> Objective(membership=Entropy(0.5), weighting=Quadratic(10.0)).eta
+    0.0
+    """
+
+    membership: Sharing
+    weighting: Sharing = Uniform()
+    eta: float = 0.0
+    loss: Loss | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.eta < 1:
+            raise ValueError(f"eta must lie in [0, 1), got {self.eta}")
+
+    def without_labels(self) -> Objective:
+        """The same cost for samples whose label is not known."""
+        return replace(self, loss=None)
+
+    def columns(self, block: Block) -> Columns:
+        """``[1, x, x^2, labels]`` for a block of rows."""
+        xp = array_namespace(block.X)
+        parts = [xp.ones_like(block.X[:, :1]), block.X, block.X * block.X]
+        if self.loss is not None:
+            parts.append(self.loss.columns(block.Y))
+        return Columns(xp.concat(parts, axis=1), block.weight, block.X.shape[1])
+
+    def coefficients(self, parameters: Parameters) -> Array:
+        """The matrix (R, K) whose product with a sample's columns is that sample's cost under each rule."""
+        xp = array_namespace(parameters.V)
+        V, A = parameters.V, self.weighting.amount(parameters.W)
+        AV = A * V
+        constant = (1 - self.eta) * xp.sum(AV * V, axis=1)
+        if self.loss is None:
+            return xp.concat([constant[:, None], -2 * AV, A], axis=1)
+        label_constant, slope = self.loss.coefficients(parameters.Z)
+        return xp.concat([(constant + label_constant)[:, None], -2 * AV, A, slope], axis=1)
+
+    def cost(self, coefficients: Array, columns: Columns) -> Array:
+        """Costs as a block of rules by rows, (R, n): reductions over rules then run along contiguous rows."""
+        return coefficients @ columns.values.T
+
+    def memberships(self, coefficients: Array, columns: Columns) -> Array:
+        """How each row shares itself among the rules, (R, n)."""
+        return self.membership.share(self.cost(coefficients, columns), axis=0)
+
+    def statistics(self, coefficients: Array, columns: Columns) -> Statistics:
+        """One pass over a block: costs, best memberships, and what they add up to."""
+        return summarise(columns, *self.membership.settle(self.cost(coefficients, columns), axis=0))
+
+    def update(self, statistics: Statistics, parameters: Parameters) -> Parameters:
+        """The best V, then W, then Z, for the memberships behind the statistics."""
+        mass = statistics.mass[:, None]
+        # A rule that has lost all its samples stays where it was.
+        V = divide(statistics.x, (1 - self.eta) * mass, otherwise=parameters.V)
+        scatter = statistics.xx - 2 * V * statistics.x + (1 - self.eta) * V * V * mass
+        W = self.weights(scatter, varies=statistics.xx)
+        if self.loss is None:
+            return Parameters(V, W)
+        Z = divide(statistics.labels[:, : parameters.Z.shape[1]], mass, otherwise=parameters.Z)
+        return Parameters(V, W, Z)
+
+    def weights(self, scatter: Array, varies: Array) -> Array:
+        """Feature weights for the scatter (R, D) of each rule; columns that never vary are left out.
+
+        A constant column has no scatter and would take all the weight, having nothing to say. ``varies``
+        (any rows, D) is positive somewhere in each column that does vary.
+        """
+        xp = array_namespace(scatter)
+        varies = xp.any(varies > 0, axis=0)
+        varies = varies | ~xp.any(varies)  # a table of constants alone: treat them alike
+        return self.weighting.share(xp.where(varies, scatter, scalar(xp.inf, scatter)), axis=1)
+
+    def value(self, statistics: Statistics, parameters: Parameters, coefficients: Array) -> float:
+        """The cost J of these parameters for the memberships behind the statistics."""
+        xp = array_namespace(coefficients)
+        fit = total(xp, coefficients * statistics.sums)
+        return float(fit + statistics.penalty + total(xp, self.weighting.penalty(parameters.W, axis=1)))
+
+
+def summarise(columns: Columns, amount: Array, penalty: Array | float = 0.0) -> Statistics:
+    """Columns summed by given amounts (R, n), each row counting by its sample weight."""
+    xp = array_namespace(amount)
+    if columns.weight is not None:
+        amount = amount * columns.weight
+        penalty = penalty * columns.weight
+    return Statistics(amount @ columns.values, total(xp, penalty), columns.n_features)
+
+
+def total(xp: Any, penalty: Array | float) -> Array | float:
+    """The sum of an array; rules without a penalty say so with a plain zero."""
+    return penalty if isinstance(penalty, float) else xp.sum(penalty)

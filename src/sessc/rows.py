@@ -1,0 +1,161 @@
+"""Where samples are stored: the only module that knows.
+
+Everything else asks rows for one of two things: ``sum`` of something additive, or ``map`` to something with
+one entry per row. Samples are handed out block by block, measured from a chosen origin in chosen units, so a
+pass needs memory for a few blocks whatever the number of rows.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from threadpoolctl import ThreadpoolController
+
+from ._array import Array, array_namespace, one_hot
+
+__all__ = ["Block", "Rows", "one_blas_thread"]
+
+BLOCK_ELEMENTS = 2**18
+"""Numbers in the columns of one block: about 2 MiB of float64, which keeps it in a core's cache."""
+
+
+class Block(NamedTuple):
+    """Some rows, ready for formulas."""
+
+    X: Array
+    """Samples (n, D) from the chosen origin, in the chosen units."""
+    Y: Array | None = None
+    """Labels (n, C): one-hot classes, or real targets as they are."""
+    weight: Array | None = None
+    """Sample weights (n,), or None where every row counts once."""
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> Any:
+    """Hold BLAS to one thread: blocks are spread over threads instead, and sums stay bitwise the same."""
+    return _controller().limit(limits=1, user_api="blas")
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let the allocator reuse a block's arrays for the next block.
+
+    By default glibc gives arrays of this size back to the system when freed, and every block pays for its
+    pages again (half the time of a pass, when measured). Freeing one array of just under 32 MiB, whose pages
+    are never touched, raises the thresholds for the rest of the process.
+    """
+    np.empty(2**25 - 2**16, dtype=np.uint8)
+
+
+def _in_order(fn: Callable, items: list, n_jobs: int) -> Iterator:
+    """``map(fn, items)`` on threads, in order, with only a few results waiting at any time."""
+    with ThreadPoolExecutor(n_jobs) as pool:
+        waiting: deque = deque()
+        for item in items:
+            waiting.append(pool.submit(fn, item))
+            if len(waiting) > 2 * n_jobs:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Samples in memory, with their labels and weights.
+
+    Parameters
+    ----------
+    X : array of shape (n, D)
+    y : array of shape (n,), optional
+        Class codes ``0 .. n_classes - 1``, or real targets if ``n_classes`` is None.
+    sample_weight : array of shape (n,), optional
+    n_classes : int, optional
+    center, scale : arrays of shape (D,), optional
+        Blocks hold ``(X - center) / scale``.
+    n_jobs : int, optional
+        Threads over blocks. The result does not depend on it.
+    block_rows : int, optional
+        Rows in a block; by default as many as fit in a core's cache.
+    """
+
+    X: Array
+    y: Array | None = None
+    sample_weight: Array | None = None
+    n_classes: int | None = None
+    center: Array | None = None
+    scale: Array | None = None
+    n_jobs: int | None = None
+    block_rows: int | None = None
+    prepare: Callable[[Block], Any] = lambda block: block
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    def standardized(self, center: Array | None, scale: Array | None = None) -> Rows:
+        """The same rows measured from ``center`` in units of ``scale``."""
+        return replace(self, center=center, scale=scale)
+
+    def measured(self, X: Array) -> Array:
+        """Samples given as users give them, from the origin and in the units of these rows."""
+        if self.center is not None:
+            X = X - self.center
+        return X if self.scale is None else X / self.scale
+
+    def prepared(self, prepare: Callable[[Block], Any]) -> Rows:
+        """The same rows, each block arriving as ``prepare(block)``: done once if one block holds them all."""
+        return replace(self, prepare=prepare)
+
+    def sum(self, fn: Callable[[Any], Any]) -> Any:
+        """``fn(block)`` added up over blocks, always in the order of the rows."""
+        return reduce(operator.add, self._each(fn))
+
+    def map(self, fn: Callable[[Any], Array]) -> Array:
+        """``fn(block)``, an array with one entry per row, for all rows."""
+        return array_namespace(self.X).concat(list(self._each(fn)), axis=0)
+
+    def _each(self, fn: Callable[[Any], Any]) -> Iterator[Any]:
+        keep_freed_memory()
+        with one_blas_thread():
+            if len(self._slices) == 1:
+                yield fn(self._only_block)
+                return
+            n_jobs = min(effective_n_jobs(self.n_jobs), len(self._slices))
+            if n_jobs == 1:
+                yield from (fn(self._block(part)) for part in self._slices)
+            else:
+                yield from _in_order(lambda part: fn(self._block(part)), self._slices, n_jobs)
+
+    @cached_property
+    def _slices(self) -> list[slice]:
+        n = int(self.X.shape[0])
+        step = self.block_rows or max(64, BLOCK_ELEMENTS // (2 * self.n_features + 32))
+        return [slice(start, min(start + step, n)) for start in range(0, max(n, 1), step)]
+
+    @cached_property
+    def _only_block(self) -> Any:
+        return self._block(self._slices[0])
+
+    def _block(self, part: slice) -> Any:
+        X = self.measured(self.X[part, :])
+        weight = None if self.sample_weight is None else self.sample_weight[part]
+        return self.prepare(Block(X, self._labels(part, X.dtype), weight))
+
+    def _labels(self, part: slice, dtype: Any) -> Array | None:
+        if self.y is None:
+            return None
+        if self.n_classes is None:
+            return self.y[part][:, None]
+        return one_hot(self.y[part], self.n_classes, dtype)

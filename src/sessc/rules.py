@@ -1,0 +1,208 @@
+"""The fitted rules: an immutable value that predicts by itself.
+
+A rule says: IF every feature is near its centre, within its width, THEN these are the outputs. How strongly
+rule ``r`` fires for ``x`` is
+
+.. math:: \\bar f_r(x) \\propto \\exp\\Big( -\\tfrac12 \\sum_d \\frac{(x_d - v_{rd})^2}{\\sigma_{rd}^2} \\Big),
+   \\qquad \\sum_r \\bar f_r = 1,
+
+and the model's output is :math:`\\sum_r \\bar f_r(x) (b_{r0} + b_r \\cdot x)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from ._array import Array, array_namespace, softmax
+
+__all__ = ["Identity", "Link", "Proportions", "RuleBase", "design", "firing"]
+
+
+class Link:
+    """How raw outputs become what the model states."""
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Identity(Link):
+    """Outputs are the prediction (regression)."""
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        return outputs
+
+
+@dataclass(frozen=True)
+class Proportions(Link):
+    """Outputs fitted to 0 and 1 by least squares: negative parts are cut and the rest is made to sum to one."""
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        positive = np.maximum(outputs, 0)
+        total = positive.sum(axis=1, keepdims=True)
+        return np.where(total > 0, positive / np.where(total > 0, total, 1), 1 / outputs.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class RuleBase:
+    """Rules as numbers; everything shown to people is made from them.
+
+    Centres, widths and consequents are in the standardised coordinates ``(x - mean) / scale`` the rules were
+    learned in, where they keep all their digits; ``centers_in_units`` and ``widths_in_units`` are views in
+    the user's own units.
+
+    Parameters
+    ----------
+    centers, widths : arrays of shape (n_rules, n_features)
+        Centre and standard deviation of each condition; an infinite width means "any value".
+    consequents : array of shape (n_rules, 1 or 1 + n_features, n_outputs)
+        Constant, and for first-order rules the slopes, of each output.
+    mean, scale : arrays of shape (n_features,)
+        Origin and units of the inputs.
+    link : Link
+        How outputs become probabilities or predictions.
+    feature_names : tuple of str
+    classes : array of shape (n_outputs,) or None
+        Class labels; None for regression.
+    target_name : str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sessc import TSKClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> rules = TSKClassifier(n_rules=3, random_state=0).fit(X, y).rules_
+    >>> rules(X.iloc[[0, 75, 149]])
+    array([0, 1, 2])
+    """
+
+    centers: np.ndarray
+    widths: np.ndarray
+    consequents: np.ndarray
+    mean: np.ndarray
+    scale: np.ndarray
+    link: Link
+    feature_names: tuple[str, ...]
+    classes: np.ndarray | None = None
+    target_name: str = "y"
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                value = value.copy()
+                value.setflags(write=False)
+                object.__setattr__(self, field.name, value)
+
+    @property
+    def n_rules(self) -> int:
+        return self.centers.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        return self.centers.shape[1]
+
+    @property
+    def order(self) -> int:
+        """0 if consequents are constants, 1 if they are linear in the inputs."""
+        return int(self.consequents.shape[1] > 1)
+
+    @property
+    def centers_in_units(self) -> np.ndarray:
+        return self.mean + self.scale * self.centers
+
+    @property
+    def widths_in_units(self) -> np.ndarray:
+        return self.scale * self.widths
+
+    def standardize(self, X: Any) -> np.ndarray:
+        """Inputs in the coordinates of the rules."""
+        X = np.asarray(X)
+        return (X - self.mean) / self.scale
+
+    def firing(self, X: Any) -> np.ndarray:
+        """How strongly each rule fires for each row, shape (n_samples, n_rules); rows sum to one."""
+        return firing(self.standardize(X), self.centers, self.widths).T
+
+    def outputs(self, X: Any) -> np.ndarray:
+        """The weighted outputs of the rules, before the link, shape (n_samples, n_outputs)."""
+        Z = self.standardize(X)
+        F = firing(Z, self.centers, self.widths)
+        return design(F, Z, self.order) @ self.consequents.reshape(-1, self.consequents.shape[2])
+
+    def probabilities(self, X: Any) -> np.ndarray:
+        """Probability of each class, shape (n_samples, n_classes)."""
+        return self.link(self.outputs(X))
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """The predicted class or value of each row."""
+        outputs = self.outputs(X)
+        if self.classes is None:
+            return self.link(outputs)[:, 0]
+        return self.classes[np.argmax(outputs, axis=1)]
+
+    def slopes(self, X: Any) -> np.ndarray:
+        """How much the outputs change with each standardised feature at each row, squared and added over outputs.
+
+        Shape (n_samples, n_features). Its mean over rows is what ``feature_importances_`` is made of.
+        """
+        Z = self.standardize(X)
+        F = firing(Z, self.centers, self.widths).T
+        precision = self.widths**-2.0
+        squares = np.zeros_like(Z)
+        for constant, linear in zip(self._constants.T, self._linear, strict=True):
+            says = constant + Z @ linear.T
+            # d f_r / d x = f_r (g_r - sum_q f_q g_q) with g_r = -(x - v_r) / width_r^2
+            pull = F * (says - np.sum(F * says, axis=1, keepdims=True))
+            slope = pull @ (precision * self.centers) - Z * (pull @ precision) + F @ linear
+            squares += slope * slope
+        return squares
+
+    @property
+    def _constants(self) -> np.ndarray:
+        return self.consequents[:, 0, :]
+
+    @property
+    def _linear(self) -> np.ndarray:
+        """Slopes as (n_outputs, n_rules, n_features), zero for zero-order rules."""
+        n_outputs = self.consequents.shape[2]
+        if self.order == 0:
+            return np.zeros((n_outputs, *self.centers.shape), self.centers.dtype)
+        return np.moveaxis(self.consequents[:, 1:, :], 2, 0)
+
+    def to_text(self, max_conditions: int | None = None) -> str:
+        """The rules as IF-THEN sentences in the user's units; see :func:`sessc.report.text.to_text`."""
+        from .report.text import to_text
+
+        return to_text(self, max_conditions=max_conditions)
+
+    def __str__(self) -> str:
+        return self.to_text(max_conditions=5)
+
+    def __repr__(self) -> str:
+        what = "regression" if self.classes is None else f"{len(self.classes)} classes"
+        return f"<RuleBase: {self.n_rules} rules of order {self.order}, {self.n_features} features, {what}>"
+
+
+def firing(Z: Array, centers: Array, widths: Array) -> Array:
+    """Normalised firing levels as a block of rules by rows, (R, n), for standardised inputs."""
+    xp = array_namespace(Z)
+    precision = widths**-2.0
+    weighted = precision * centers
+    # In logs: a sample far from every rule still fires the nearest, instead of dividing zero by zero.
+    logits = weighted @ Z.T
+    logits -= 0.5 * (precision @ (Z * Z).T)
+    logits -= 0.5 * xp.sum(weighted * centers, axis=1)[:, None]
+    return softmax(logits, axis=0)
+
+
+def design(F: Array, Z: Array, order: int) -> Array:
+    """Firing levels (R, n) as the regressors of the consequents: for first order each times ``[1, z]``."""
+    xp = array_namespace(F)
+    if order == 0:
+        return F.T
+    inputs = xp.concat([xp.ones_like(Z[:, :1]), Z], axis=1)
+    return xp.reshape(F.T[:, :, None] * inputs[:, None, :], (Z.shape[0], -1))

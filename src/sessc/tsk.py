@@ -1,0 +1,481 @@
+"""Takagi-Sugeno-Kang rule models: cluster -> widths -> consequents.
+
+Each cluster becomes a rule. Its conditions are bell curves around the cluster's centre, as wide as its
+members are spread; what it concludes is fitted by least squares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ._array import divide
+from ._progress import CallbackSupportMixin, Progress, with_callbacks
+from .checks import RANGES, check_parameters, read_numbers, read_table, read_weights, refuse_one_class
+from .cluster import (
+    SESSC,
+    Labels,
+    _SoftSubspace,
+    class_labels,
+    initial_centers,
+    standardized_targets,
+)
+from .consequents import ridge_path
+from .frame import Frame, centered, standardized
+from .losses import LogLoss
+from .objective import Objective, Parameters, summarise
+from .rows import Block, Rows
+from .rules import Identity, Link, Proportions, RuleBase
+from .start import first_parameters, sample
+
+__all__ = ["TSKClassifier", "TSKRegressor"]
+
+WIDTH_FLOOR = 1e-3
+"""Conditions are at least this wide before scaling, as a share of the spread of their feature."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What rules are learned from: samples in the coordinates of the rules, and targets as columns."""
+
+    rows: Rows
+    """Samples with labels, and the weights clustering gives them."""
+    frame: Frame
+    outputs: np.ndarray
+    """What every rule says before it has learned anything."""
+    fit_weight: np.ndarray | None
+    """Weights for least squares."""
+
+    @property
+    def fit_rows(self) -> Rows:
+        return replace(self.rows, sample_weight=self.fit_weight)
+
+
+def pose(
+    X: np.ndarray,
+    labels: Labels,
+    cluster_weight: np.ndarray | None,
+    fit_weight: np.ndarray | None,
+    *,
+    standardize: bool,
+    n_jobs: int | None = None,
+) -> Problem:
+    rows = Rows(X, labels.y, cluster_weight, labels.n_classes, n_jobs=n_jobs)
+    rows, frame = (standardized if standardize else centered)(rows)
+    if rows.scale is None:
+        rows = rows.standardized(rows.center, np.ones_like(rows.center))
+    assert labels.outputs is not None
+    return Problem(rows, frame, labels.outputs, fit_weight)
+
+
+def count_rules(problem: Problem, n_rules: int) -> int:
+    """As many rules as asked for, unless there are fewer distinct rows."""
+    return min(n_rules, len(sample(problem.rows, n_rules, seed=0).X))
+
+
+def starting_centers(problem: Problem, clusterer: _SoftSubspace) -> list[np.ndarray]:
+    return initial_centers(
+        problem.rows,
+        problem.frame,
+        clusterer.n_clusters,
+        clusterer.init,
+        clusterer.n_init,
+        clusterer.random_state,
+    )
+
+
+def cluster(
+    problem: Problem, clusterer: _SoftSubspace, centers: list[np.ndarray], progress: Progress | None = None
+) -> tuple[Objective, Parameters]:
+    """The clusters that become rules."""
+    clusterer._resolve(problem.frame)
+    objective = clusterer._objective()
+    solutions = [
+        clusterer._descend(
+            objective,
+            problem.rows,
+            problem.frame,
+            first_parameters(objective, V, problem.frame, problem.outputs),
+            progress,
+        )
+        for V in centers
+    ]
+    return objective, min(solutions, key=lambda solution: solution.history[-1]).parameters
+
+
+def deviations(problem: Problem, objective: Objective, parameters: Parameters) -> np.ndarray:
+    """Root mean square distance of each cluster's members from its centre, by feature, shape (R, D).
+
+    Members count by membership itself, not by its power, as the paper prints it.
+    """
+    coefficients = objective.coefficients(parameters)
+    sums = problem.rows.prepared(objective.columns).sum(
+        lambda columns: summarise(columns, objective.memberships(coefficients, columns))
+    )
+    V, mass = parameters.V, sums.mass[:, None]
+    scatter = divide(sums.xx - 2 * V * sums.x, mass, otherwise=-V * V) + V * V
+    floor = WIDTH_FLOOR * problem.frame.spread
+    return np.sqrt(np.maximum(scatter, floor**2))
+
+
+def widths(problem: Problem, deviation: np.ndarray, width_scale: float) -> np.ndarray:
+    """Standard deviations of the conditions: the paper's Sigma = h * deviation is their square.
+
+    A feature that never varies gets no condition.
+    """
+    sigma = np.sqrt(width_scale * deviation)
+    return np.where(problem.frame.spread > 0, sigma, np.inf).astype(deviation.dtype)
+
+
+def scale_of_widths(width_scale: Any, n_features: int) -> float:
+    return float(np.sqrt(n_features)) if width_scale == "auto" else float(width_scale)
+
+
+class _TSK(CallbackSupportMixin, BaseEstimator):
+    """What rule classifiers and regressors have in common."""
+
+    _ranges = RANGES
+
+    def __init__(
+        self,
+        n_rules: int,
+        order: int,
+        clusterer: Any,
+        width_scale: Any,
+        alpha: float,
+        standardize: bool,
+        random_state: Any,
+        n_jobs: int | None,
+    ):
+        self.n_rules = n_rules
+        self.order = order
+        self.clusterer = clusterer
+        self.width_scale = width_scale
+        self.alpha = alpha
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _read_problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        raise NotImplementedError
+
+    def _finish(self, consequents: np.ndarray) -> tuple[np.ndarray, Link, np.ndarray | None]:
+        """Consequents in the units of the targets, how they are linked, and the classes."""
+        raise NotImplementedError
+
+    def _default_clusterer(self) -> _SoftSubspace:
+        raise NotImplementedError
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Learn the rules.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        problem = self._read_problem(X, y, sample_weight)
+        self._name(y)
+        clusterer = self._clusterer(problem)
+        progress = Progress(self, clusterer.n_init * clusterer.max_iter, "iteration")
+        objective, parameters = cluster(problem, clusterer, starting_centers(problem, clusterer), progress)
+        deviation = deviations(problem, objective, parameters)
+        width = widths(problem, deviation, scale_of_widths(self.width_scale, self.n_features_in_))
+        consequents = ridge_path(problem.fit_rows, parameters.V, width, self.order, np.asarray([self.alpha]))
+        self._keep(problem, parameters.V, width, consequents[0])
+        progress.finish()
+        return self
+
+    def _clusterer(self, problem: Problem) -> _SoftSubspace:
+        """A copy of the clusterer that will be fitted: the model's own settings override its."""
+        clusterer = self._default_clusterer() if self.clusterer is None else clone(self.clusterer)
+        if not isinstance(clusterer, _SoftSubspace):
+            raise ValueError(f"clusterer must be one of sessc's clusterers, got {self.clusterer!r}.")
+        clusterer.set_params(n_clusters=count_rules(problem, self.n_rules))
+        if self.random_state is not None:
+            clusterer.set_params(random_state=check_random_state(self.random_state).randint(2**31))
+        check_parameters(clusterer)
+        return clusterer
+
+    def _name(self, y: Any) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        self._feature_names = (
+            tuple(f"x{d}" for d in range(self.n_features_in_)) if names is None else tuple(map(str, names))
+        )
+        self._target_name = str(getattr(y, "name", None) or "y")
+
+    def _keep(self, problem: Problem, centers: np.ndarray, width: np.ndarray, consequents: np.ndarray) -> None:
+        self.rules_ = self._rule_base(problem, centers, width, consequents)
+        self.n_rules_ = self.rules_.n_rules
+        self.feature_importances_ = importances(problem, self.rules_)
+
+    def _rule_base(
+        self, problem: Problem, centers: np.ndarray, width: np.ndarray, consequents: np.ndarray
+    ) -> RuleBase:
+        consequents, link, classes = self._finish(consequents)
+        return RuleBase(
+            centers=centers,
+            widths=width,
+            consequents=consequents.astype(centers.dtype),
+            mean=problem.rows.center,
+            scale=problem.rows.scale,
+            link=link,
+            feature_names=self._feature_names,
+            classes=classes,
+            target_name=self._target_name,
+        )
+
+    def _each_row(self, X: Any, formula: Any) -> np.ndarray:
+        check_is_fitted(self, "rules_")
+        rows = Rows(read_table(self, X), n_jobs=self.n_jobs)
+        return rows.map(lambda block: formula(block.X))
+
+    def firing(self, X: Any) -> np.ndarray:
+        """How strongly each rule fires for each row, shape (n_samples, n_rules_); rows sum to one."""
+        return self._each_row(X, lambda X: self.rules_.firing(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The predicted class or value of each row."""
+        return self._each_row(X, lambda X: self.rules_(X))
+
+
+def importances(problem: Problem, rules: RuleBase) -> np.ndarray:
+    """How much the outputs change with each feature, per standard deviation, as shares of one."""
+
+    def squares(block: Block) -> np.ndarray:
+        slopes = rules.slopes(block.X)
+        return slopes.sum(axis=0) if block.weight is None else block.weight @ slopes
+
+    size = np.sqrt(problem.rows.standardized(None).sum(squares))
+    return size / (size.sum() or 1.0)
+
+
+_PARAMETERS = """\
+n_rules : int, default=30
+        Number of rules R; fewer if there are fewer distinct rows, which ``n_rules_`` then says.
+    order : {0, 1}, default=0
+        Whether a rule concludes constants or linear functions of the inputs.
+    clusterer : clusterer of this library, default=None
+        What finds the rules; {default} if None. Its ``n_clusters`` is overridden by ``n_rules``, and its
+        ``random_state`` by this model's unless that is None.
+    width_scale : float or "auto", default="auto"
+        The paper's h: how wide conditions are compared with the spread of a cluster. "auto" is the square
+        root of the number of features, which keeps the sum over all conditions in balance.
+    alpha : float, default=0.01
+        The paper's lambda: ridge penalty of the consequents."""
+
+_MORE_PARAMETERS = """\
+standardize : bool, default=True
+        Learn in z-scores, so that units do not matter; rules are reported in the user's units all the same.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the starting points.
+    n_jobs : int, default=None
+        Threads over blocks of rows; results do not depend on it."""
+
+_ATTRIBUTES = """\
+rules_ : RuleBase
+        The fitted model: an immutable value that predicts on its own. ``print(model.rules_)`` shows it.
+    n_rules_ : int
+        Number of rules.
+    feature_importances_ : array of shape (n_features,)
+        How much the outputs change with each feature: the root mean square slope over the training rows,
+        per standard deviation of the feature, as shares of one."""
+
+
+def _documented(default: str) -> Any:
+    """Fill in what the documentation of rule models has in common."""
+
+    def fill(cls: type) -> type:
+        assert cls.__doc__ is not None
+        cls.__doc__ = (
+            cls.__doc__.replace("{parameters}", _PARAMETERS.replace("{default}", default))
+            .replace("{more}", _MORE_PARAMETERS)
+            .replace("{attributes}", _ATTRIBUTES)
+        )
+        return cls
+
+    return fill
+
+
+class _Classifies(ClassifierMixin):
+    """What makes a rule model a classifier."""
+
+    def _default_clusterer(self: Any) -> _SoftSubspace:
+        return SESSC()
+
+    def _read_problem(self: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
+        X = read_table(self, X, reset=True)
+        labels = class_labels(self, y, X)
+        refuse_one_class(self.classes_)
+        weight = read_weights(sample_weight, X)
+        return pose(
+            X,
+            labels,
+            weight,
+            class_weights(self.class_weight, self.classes_, labels.y, weight),
+            standardize=self.standardize,
+            n_jobs=self.n_jobs,
+        )
+
+    def _finish(self: Any, consequents: np.ndarray) -> tuple[np.ndarray, Link, np.ndarray | None]:
+        return consequents, Proportions(), self.classes_
+
+    def predict_proba(self: Any, X: Any) -> np.ndarray:
+        """Probability of each class, in the order of ``classes_``."""
+        return self._each_row(X, lambda X: self.rules_.probabilities(X))
+
+    def decision_function(self: Any, X: Any) -> np.ndarray:
+        """The outputs of the rules: one column for each class, or for two classes their difference."""
+        outputs = self._each_row(X, lambda X: self.rules_.outputs(X))
+        return outputs[:, 1] - outputs[:, 0] if len(self.classes_) == 2 else outputs
+
+
+def class_weights(
+    class_weight: Any, classes: np.ndarray, codes: np.ndarray, weight: np.ndarray | None
+) -> np.ndarray | None:
+    """Sample weights times the weight of each row's class."""
+    if class_weight is None:
+        return weight
+    mass = np.bincount(codes, weight, minlength=len(classes))
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        by_class = divide(np.full_like(mass, mass.sum() / len(classes)), mass, otherwise=np.zeros_like(mass))
+    elif isinstance(class_weight, dict):
+        if unknown := set(class_weight) - set(classes.tolist()):
+            raise ValueError(f"class_weight names {unknown.pop()!r}, which is not a class in y.")
+        by_class = np.asarray([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=float)
+    else:
+        raise ValueError(f'class_weight must be None, "balanced" or a dict, got {class_weight!r}.')
+    return by_class[codes] if weight is None else weight * by_class[codes]
+
+
+class _Regresses(RegressorMixin):
+    """What makes a rule model a regressor: targets are standardised inside."""
+
+    def _default_clusterer(self: Any) -> _SoftSubspace:
+        return SESSC(loss="squared")
+
+    def _read_problem(self: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
+        X = read_table(self, X, reset=True)
+        weight = read_weights(sample_weight, X)
+        y, self._target_mean, self._target_scale = standardized_targets(read_numbers(self, y, X), weight)
+        labels = Labels(y, None, np.zeros(1, X.dtype))
+        return pose(X, labels, weight, weight, standardize=self.standardize, n_jobs=self.n_jobs)
+
+    def _clusterer(self: Any, problem: Problem) -> _SoftSubspace:
+        clusterer = super()._clusterer(problem)  # type: ignore[misc]
+        if isinstance(clusterer._loss(), LogLoss):
+            raise ValueError(f'clusterer={self.clusterer!r} needs loss="squared" for real targets.')
+        return clusterer
+
+    def _finish(self: Any, consequents: np.ndarray) -> tuple[np.ndarray, Link, np.ndarray | None]:
+        consequents = self._target_scale * consequents
+        consequents[:, 0] += self._target_mean
+        return consequents, Identity(), None
+
+
+@_documented("SESSC")
+class TSKClassifier(_Classifies, _TSK):
+    r"""A classifier made of IF-THEN rules, the paper's SESSC-LSE by default.
+
+    Clusters become rules, :math:`\Sigma_{rd} = h \sqrt{\mathrm{mean}_r (x_d - v_{rd})^2}` says how wide their
+    conditions are, and least squares on one-hot classes says what they conclude:
+
+    .. math::
+        \hat y(x) = \sum_r \bar f_r(x)\, (b_{r0} + b_r \cdot x), \qquad
+        \bar f_r(x) \propto \exp\Big( -\sum_d \frac{(x_d - v_{rd})^2}{2 \Sigma_{rd}} \Big).
+
+    Parameters
+    ----------
+    {parameters}
+    class_weight : None, "balanced" or dict, default=None
+        Weight of each class in least squares; "balanced" makes every class weigh the same.
+    {more}
+
+    Attributes
+    ----------
+    {attributes}
+    classes_ : array of shape (n_classes,)
+        The classes, in the order of the columns of ``predict_proba``.
+
+    References
+    ----------
+    Y. Cui, H. Wang and D. Wu, "Supervised Enhanced Soft Subspace Clustering (SESSC) for TSK Fuzzy
+    Classifiers".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sessc import TSKClassifier
+    >>> iris = load_iris(as_frame=True)
+    >>> model = TSKClassifier(n_rules=3, random_state=0).fit(iris.data, iris.target_names[iris.target])
+    >>> print(model.rules_)
+    """
+
+    def __init__(
+        self,
+        n_rules: int = 30,
+        *,
+        order: int = 0,
+        clusterer: Any = None,
+        width_scale: Any = "auto",
+        alpha: float = 0.01,
+        class_weight: Any = None,
+        standardize: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        super().__init__(n_rules, order, clusterer, width_scale, alpha, standardize, random_state, n_jobs)
+        self.class_weight = class_weight
+
+
+@_documented('``SESSC(loss="squared")``')
+class TSKRegressor(_Regresses, _TSK):
+    r"""A regressor made of IF-THEN rules.
+
+    As :class:`TSKClassifier`, with rules found by SESSC with the squared loss. Targets are standardised
+    inside; rules are reported in their own units.
+
+    Parameters
+    ----------
+    {parameters}
+    {more}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sessc import TSKRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = TSKRegressor(n_rules=5, order=1, alpha=10.0, random_state=0).fit(X, y)
+    >>> round(model.score(X, y), 1)
+    0.5
+    """
+
+    def __init__(
+        self,
+        n_rules: int = 30,
+        *,
+        order: int = 0,
+        clusterer: Any = None,
+        width_scale: Any = "auto",
+        alpha: float = 0.01,
+        standardize: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        super().__init__(n_rules, order, clusterer, width_scale, alpha, standardize, random_state, n_jobs)
