@@ -11,12 +11,12 @@ from .cluster import (
     SESSCClassifier,
     SESSCRegressor,
     SFPClassifier,
-    SoftSubspaceClustering,
 )
 from .losses import LogLoss, SquaredLoss
 from .objective import Objective
 from .rules import RuleBase
 from .simplex import Entropy, Linear, Power, Quadratic, Uniform
+from .soft_subspace import SoftSubspaceClustering
 from .tsk import TSKClassifier, TSKRegressor
 
 __version__ = "0.1.0"

@@ -65,8 +65,10 @@ RANGES = {
 
 
 TERM_RANGES = {
-    "membership": _Range(Sharing, lambda v: not isinstance(v, Uniform), "a sharing rule other than Uniform"),
-    "weighting": _Range(Sharing, lambda v: True, "a sharing rule"),
+    "membership": _Range(
+        (Sharing, type(None)), lambda v: not isinstance(v, Uniform), "a sharing rule other than Uniform, or None"
+    ),
+    "weighting": _Range((Sharing, type(None)), lambda v: True, "a sharing rule or None"),
     "loss": _Range((Loss, type(None)), lambda v: True, "a label loss or None"),
 }
 """The same for an estimator that takes terms themselves."""
@@ -157,8 +159,8 @@ def read_numbers(estimator: Any, y: Any, X: np.ndarray) -> np.ndarray:
 def read_classes(estimator: Any, y: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The classes, sorted, and for each row the place of its class among them."""
     y = read_targets(estimator, y, X)
-    check_classification_targets(y)
     assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
     return np.unique(y, return_inverse=True)
 
 

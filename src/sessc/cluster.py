@@ -1,46 +1,26 @@
-"""The clustering estimators: each is a name, a documented cost, and one row of the table in ``docs/objective.md``.
-
-Fitting, predicting and everything else they do is the same for all and stands at the top of this file.
-"""
+"""The named algorithms: each is a name, a documented cost, and one row of the table in ``docs/objective.md``."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    RegressorMixin,
-    TransformerMixin,
-)
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import RegressorMixin
 
-from ._array import Array
-from ._progress import CallbackSupportMixin, Progress, with_callbacks
-from .checks import (
-    RANGES,
-    TERM_RANGES,
-    check_parameters,
-    is_real_valued,
-    read_classes,
-    read_numbers,
-    read_table,
-    read_weights,
-    refuse_one_class,
-)
-from .frame import Frame, centered
+from ._progress import with_callbacks
+from .checks import check_parameters, read_numbers, read_table, read_weights
 from .losses import LogLoss, Loss, SquaredLoss
-from .objective import Columns, Objective, Parameters
-from .rows import Rows
-from .simplex import Entropy, Linear, Power, Quadratic, Sharing, Uniform
-from .solver import Solution, alternate
-from .start import first_parameters, k_means, k_means_seeds, random_seeds, sample
+from .objective import Objective
+from .simplex import Entropy, Linear, Power, Quadratic, Sharing
+from .soft_subspace import (
+    ClassifierByClusters,
+    Clusterer,
+    Labels,
+    SoftSubspace,
+    documented,
+    memberships,
+    standardized_targets,
+)
 
 __all__ = [
     "AWFCM",
@@ -53,341 +33,13 @@ __all__ = [
     "SESSCClassifier",
     "SESSCRegressor",
     "SFPClassifier",
-    "SoftSubspaceClustering",
 ]
 
 _LOSSES = {"log": LogLoss, "squared": SquaredLoss}
 
-_COMMON_PARAMETERS = """\
-init : {"k-means", "random"} or array of shape (n_clusters, n_features), default="k-means"
-        Where centres start: k-means from greedy k-means++ seeds, random rows, or these points.
-    n_init : int, default=1
-        Starts to try; the one that ends with the lowest cost is kept.
-    max_iter : int, default=100
-        Iterations at most.
-    tol : float, default=1e-5
-        Stop once the centres together move less than this, in standard deviations of the features.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the starting points. Results depend on nothing else: neither the order of the rows, nor
-        ``n_jobs``, nor whether a row appears twice or has ``sample_weight`` 2.
-    n_jobs : int, default=None
-        Threads over blocks of rows.
-    warm_start : bool, default=False
-        Start from the previous fit."""
 
-_COMMON_ATTRIBUTES = """\
-cluster_centers_ : array of shape (n_clusters, n_features)
-        Centres V.
-    feature_weights_ : array of shape (n_clusters, n_features)
-        Feature weights W; a column that never varies has weight zero.
-    n_iter_ : int
-        Iterations run.
-    objective_ : float
-        The cost at the end.
-    objective_history_ : array of shape (n_iter_,)
-        The cost after each iteration. It never rises unless costs are clipped at zero, as ``eta`` can
-        make them negative; clipping is the paper's way, and then there is no fixed cost to descend."""
-
-_SUPERVISED_ATTRIBUTE = """\
-rule_outputs_ : array of shape (n_clusters, n_outputs)
-        What each cluster says of the label, Z; only after a fit with labels."""
-
-
-def _documented(cls: type) -> type:
-    """Fill in what the documentation of all estimators here has in common."""
-    assert cls.__doc__ is not None
-    cls.__doc__ = (
-        cls.__doc__.replace("{parameters}", _COMMON_PARAMETERS)
-        .replace("{attributes}", _COMMON_ATTRIBUTES)
-        .replace("{supervised}", _SUPERVISED_ATTRIBUTE)
-    )
-    return cls
-
-
-class _SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSupportMixin, BaseEstimator):
-    """Fitting and memberships, the same for all; a subclass says only which objective."""
-
-    _ranges = RANGES
-
-    def __init__(
-        self,
-        n_clusters: int,
-        init: Any,
-        n_init: int,
-        max_iter: int,
-        tol: float,
-        random_state: Any,
-        n_jobs: int | None,
-        warm_start: bool,
-    ):
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-
-    def _objective(self) -> Objective:
-        raise NotImplementedError
-
-    def _loss(self) -> Loss | None:
-        return None
-
-    def _resolve(self, frame: Frame) -> None:
-        """Settle parameters given as "auto", in attributes of their own."""
-        if hasattr(self, "m"):
-            self.m_ = fuzziness(frame) if self.m == "auto" else float(self.m)
-
-    def _fit(self, X: np.ndarray, labels: Labels, sample_weight: Any) -> None:
-        """Fit to a validated table; the label term takes part if there are labels for it."""
-        rows, frame = centered(
-            Rows(X, labels.y, read_weights(sample_weight, X), labels.n_classes, n_jobs=self.n_jobs)
-        )
-        self._resolve(frame)
-        objective = self._objective()
-        if labels.y is None:
-            objective = objective.without_labels()
-        previous = self._previous(rows) if self.warm_start else None
-        starts = [previous] if previous else self._starts(objective, rows, frame, labels.outputs)
-        progress = Progress(self, len(starts) * self.max_iter, "iteration")
-        solutions = [self._descend(objective, rows, frame, start, progress) for start in starts]
-        progress.finish()
-        self._keep(min(solutions, key=lambda solution: solution.history[-1]), rows)
-
-    def _starts(
-        self, objective: Objective, rows: Rows, frame: Frame, outputs: np.ndarray | None
-    ) -> list[Parameters]:
-        centers = initial_centers(rows, frame, self.n_clusters, self.init, self.n_init, self.random_state)
-        return [first_parameters(objective, V, frame, outputs) for V in centers]
-
-    def _descend(
-        self,
-        objective: Objective,
-        rows: Rows,
-        frame: Frame,
-        start: Parameters,
-        progress: Progress | None = None,
-    ) -> Solution:
-        stop = progress.step if progress else bool
-        return alternate(
-            objective, rows, start, scale=frame.scale, max_iter=self.max_iter, tol=self.tol, stop=stop
-        )
-
-    def _keep(self, solution: Solution, rows: Rows) -> None:
-        V, W, Z = solution.parameters.V, solution.parameters.W, solution.parameters.Z
-        self._parameters, self._center = solution.parameters, rows.center
-        self.cluster_centers_, self.feature_weights_ = V + rows.center, W
-        self.__dict__.pop("rule_outputs_", None)
-        if Z is not None:
-            self.rule_outputs_ = Z
-        self.n_iter_ = solution.n_iter
-        self.objective_history_ = np.asarray(solution.history)
-        self.objective_ = solution.history[-1]
-        self._n_features_out = V.shape[0]
-
-    def _previous(self, rows: Rows) -> Parameters | None:
-        """The previous fit, seen from the mean of the new data."""
-        if not hasattr(self, "_parameters") or self._parameters.V.shape != (self.n_clusters, rows.n_features):
-            return None
-        previous: Parameters = self._parameters
-        V = previous.V + (self._center - rows.center)
-        return replace(previous, V=V) if (previous.Z is None) == (rows.y is None) else None
-
-    def _each_row(self, X: np.ndarray, formula: Any) -> np.ndarray:
-        """A formula of the label-free objective, its coefficients and a block's columns, for all rows."""
-        objective = self._objective().without_labels()
-        coefficients = objective.coefficients(self._parameters)
-        rows = Rows(X, center=self._center, n_jobs=self.n_jobs).prepared(objective.columns)
-        return rows.map(partial(formula, objective, coefficients))
-
-    def _read(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return read_table(self, X)
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Memberships of each row in each cluster; labels are never used.
-
-        Returns
-        -------
-        memberships : array of shape (n_samples, n_clusters)
-            Each row sums to one.
-        """
-        return self._each_row(self._read(X), _memberships)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-def _memberships(objective: Objective, coefficients: Array, columns: Columns) -> Array:
-    return objective.memberships(coefficients, columns).T
-
-
-def _nearest(objective: Objective, coefficients: Array, columns: Columns) -> Array:
-    return objective.memberships(coefficients, columns).argmax(axis=0)
-
-
-def _row_costs(objective: Objective, coefficients: Array, columns: Columns) -> Array:
-    cost = objective.cost(coefficients, columns)
-    share = objective.membership.share(cost, axis=0)
-    return (objective.membership.amount(share) * cost).sum(0) + objective.membership.penalty(share, axis=0)
-
-
-def fuzziness(frame: Frame) -> float:
-    """The paper's fuzzy index for ``m="auto"``: near 1 for many features, so that rules stay apart."""
-    k = min(frame.weight, frame.spread.shape[0] - 1)
-    return k / (k - 2) if k > 2 else 2.0
-
-
-def initial_centers(
-    rows: Rows, frame: Frame, n_clusters: int, init: Any, n_init: int, random_state: Any
-) -> list[Array]:
-    """Centres to start from, one array for each start."""
-    if not isinstance(init, str):
-        return [rows.measured(_given_centers(init, n_clusters, rows))]
-    if init not in ("k-means", "random"):
-        raise ValueError(f'init must be "k-means", "random" or an array of centres, got {init!r}.')
-    rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
-    picked = sample(rows, n_clusters, int(rng.integers(2**31)))
-    if len(picked.X) < n_clusters:
-        raise ValueError(f"n_clusters={n_clusters} is more than the {len(picked.X)} distinct rows of X.")
-    X = rows.measured(picked.X)
-    if init == "random":
-        return [random_seeds(X, picked.weight, n_clusters, rng) for _ in range(n_init)]
-    seeds = [k_means_seeds(X, picked.weight, n_clusters, rng).astype(X.dtype) for _ in range(n_init)]
-    return [k_means(rows, V, frame) for V in seeds]
-
-
-def _given_centers(init: Any, n_clusters: int, rows: Rows) -> np.ndarray:
-    centers = np.asarray(init, dtype=rows.X.dtype)
-    if centers.shape != (n_clusters, rows.n_features) or not np.all(np.isfinite(centers)):
-        raise ValueError(
-            f"init must be finite and of shape (n_clusters, n_features) = "
-            f"({n_clusters}, {rows.n_features}), got an array of shape {centers.shape}."
-        )
-    return centers
-
-
-class _Clusterer(ClusterMixin):
-    """What makes it a clusterer: labels for rows, and a score without labels."""
-
-    labels_: np.ndarray
-
-    @with_callbacks
-    def fit(self: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Find the clusters.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,), optional
-            Classes, or real targets with the squared loss. Without it the label term drops out;
-            algorithms that have none ignore it.
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        self
-        """
-        check_parameters(self)
-        X = read_table(self, X, reset=True)
-        if len(X) < self.n_clusters:
-            raise ValueError(f"n_clusters={self.n_clusters} is more than the n_samples={len(X)} rows of X.")
-        supervised = y is not None and self._loss() is not None
-        self._fit(X, _any_labels(self, y, X, sample_weight) if supervised else NO_LABELS, sample_weight)
-        self.labels_ = self._each_row(X, _nearest)
-        return self
-
-    def predict(self: Any, X: Any) -> np.ndarray:
-        """The cluster each row belongs to most."""
-        return self._each_row(self._read(X), _nearest)
-
-    def fit_predict(self: Any, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """``fit(X, y, sample_weight).labels_``, the same as then calling ``predict(X)``."""
-        return self.fit(X, y, sample_weight=sample_weight).labels_
-
-    def score(self: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the cost of these rows, labels left out: higher is better.
-
-        It compares fits of the same algorithm and parameters; to compare numbers of clusters use the
-        validity indices, such as :func:`sessc.xie_beni`.
-        """
-        costs = self._each_row(self._read(X), _row_costs)
-        weight = read_weights(sample_weight, costs[:, None])
-        return -float(np.sum(costs if weight is None else weight * costs))
-
-
-class _ClusterClassifier(ClassifierMixin):
-    """What makes it a classifier: clusters vote with their outputs, by membership."""
-
-    @with_callbacks
-    def fit(self: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Find clusters that agree with the classes.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Classes, as numbers or text.
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        self
-        """
-        check_parameters(self)
-        X = read_table(self, X, reset=True)
-        labels = class_labels(self, y, X)
-        refuse_one_class(self.classes_)
-        self._fit(X, labels, sample_weight)
-        return self
-
-    def predict_proba(self: Any, X: Any) -> np.ndarray:
-        """Probability of each class: the outputs of the clusters, weighted by membership."""
-        votes = self._each_row(self._read(X), _memberships) @ self.rule_outputs_
-        return votes / votes.sum(axis=1, keepdims=True)
-
-    def predict(self: Any, X: Any) -> np.ndarray:
-        """The most probable class of each row."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
-
-
-class Labels(NamedTuple):
-    """Labels as clustering takes them: class codes or real targets, and the outputs rules start from."""
-
-    y: np.ndarray | None = None
-    n_classes: int | None = None
-    outputs: np.ndarray | None = None
-
-
-NO_LABELS = Labels()
-
-
-def class_labels(estimator: Any, y: Any, X: np.ndarray) -> Labels:
-    """Class codes; every rule starts with all classes alike. The estimator remembers ``classes_``."""
-    estimator.classes_, codes = read_classes(estimator, y, X)
-    n_classes = len(estimator.classes_)
-    return Labels(codes, n_classes, np.full(n_classes, 1 / n_classes, X.dtype))
-
-
-def real_labels(estimator: Any, y: Any, X: np.ndarray, sample_weight: Any) -> Labels:
-    """Real targets; every rule starts with their mean."""
-    y = read_numbers(estimator, y, X)
-    mean = np.average(y, weights=read_weights(sample_weight, X))
-    return Labels(y, None, np.full(1, mean, X.dtype))
-
-
-def _any_labels(estimator: Any, y: Any, X: np.ndarray, sample_weight: Any) -> Labels:
-    if isinstance(estimator._loss(), SquaredLoss) and is_real_valued(y):
-        return real_labels(estimator, y, X, sample_weight)
-    return class_labels(estimator, y, X)
-
-
-@_documented
-class FCM(_Clusterer, _SoftSubspace):
+@documented
+class FCM(Clusterer, SoftSubspace):
     r"""Fuzzy c-means.
 
     Every sample belongs to every cluster by a degree:
@@ -396,7 +48,7 @@ class FCM(_Clusterer, _SoftSubspace):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int, default=3
         Number of clusters R.
     m : float or "auto", default="auto"
         Fuzzy index, above 1; nearer to 1 is crisper. "auto" is the paper's choice,
@@ -427,7 +79,7 @@ class FCM(_Clusterer, _SoftSubspace):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int = 3,
         *,
         m: Any = "auto",
         init: Any = "k-means",
@@ -445,8 +97,8 @@ class FCM(_Clusterer, _SoftSubspace):
         return Objective(membership=Power(self.m_))
 
 
-@_documented
-class AWFCM(_Clusterer, _SoftSubspace):
+@documented
+class AWFCM(Clusterer, SoftSubspace):
     r"""Attribute weighting fuzzy c-means.
 
     Each cluster measures distance with its own feature weights, which sum to one:
@@ -455,7 +107,7 @@ class AWFCM(_Clusterer, _SoftSubspace):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int, default=3
         Number of clusters R.
     m : float or "auto", default="auto"
         Fuzzy index; see :class:`FCM`.
@@ -478,7 +130,7 @@ class AWFCM(_Clusterer, _SoftSubspace):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int = 3,
         *,
         m: Any = "auto",
         t: float = 2.0,
@@ -498,8 +150,8 @@ class AWFCM(_Clusterer, _SoftSubspace):
         return Objective(membership=Power(self.m_), weighting=_power_or_linear(self.t))
 
 
-@_documented
-class SCAD(_Clusterer, _SoftSubspace):
+@documented
+class SCAD(Clusterer, SoftSubspace):
     r"""Simultaneous clustering and attribute discrimination.
 
     With ``penalty="power"`` the cost is
@@ -513,7 +165,7 @@ class SCAD(_Clusterer, _SoftSubspace):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int, default=3
         Number of clusters R.
     m : float or "auto", default="auto"
         Fuzzy index; see :class:`FCM`.
@@ -540,7 +192,7 @@ class SCAD(_Clusterer, _SoftSubspace):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int = 3,
         *,
         m: Any = "auto",
         penalty: str = "power",
@@ -565,8 +217,8 @@ class SCAD(_Clusterer, _SoftSubspace):
         return Objective(membership=Power(self.m_), weighting=weighting)
 
 
-@_documented
-class EWFCM(_Clusterer, _SoftSubspace):
+@documented
+class EWFCM(Clusterer, SoftSubspace):
     r"""Entropy weighting fuzzy c-means.
 
     .. math::
@@ -574,7 +226,7 @@ class EWFCM(_Clusterer, _SoftSubspace):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int, default=3
         Number of clusters R.
     m : float or "auto", default="auto"
         Fuzzy index; see :class:`FCM`.
@@ -597,7 +249,7 @@ class EWFCM(_Clusterer, _SoftSubspace):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int = 3,
         *,
         m: Any = "auto",
         gamma: float = 10.0,
@@ -617,8 +269,8 @@ class EWFCM(_Clusterer, _SoftSubspace):
         return Objective(membership=Power(self.m_), weighting=Entropy(self.gamma))
 
 
-@_documented
-class ESSC(_Clusterer, _SoftSubspace):
+@documented
+class ESSC(Clusterer, SoftSubspace):
     r"""Enhanced soft subspace clustering.
 
     Clusters are compact in their own weighting of the features and far from the centre of the data:
@@ -629,7 +281,7 @@ class ESSC(_Clusterer, _SoftSubspace):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int, default=3
         Number of clusters R.
     m : float or "auto", default="auto"
         Fuzzy index; see :class:`FCM`.
@@ -653,7 +305,7 @@ class ESSC(_Clusterer, _SoftSubspace):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int = 3,
         *,
         m: Any = "auto",
         gamma: float = 10.0,
@@ -675,10 +327,10 @@ class ESSC(_Clusterer, _SoftSubspace):
         return Objective(membership=Power(self.m_), weighting=Entropy(self.gamma), eta=self.eta)
 
 
-class _SFP(_SoftSubspace):
+class _SFP(SoftSubspace):
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int = 3,
         *,
         gamma: float = 0.11,
         alpha: float = 1.22,
@@ -705,8 +357,8 @@ class _SFP(_SoftSubspace):
         return Objective(membership=Entropy(self.gamma), weighting=Entropy(self.lam), loss=self._loss())
 
 
-@_documented
-class SFP(_Clusterer, _SFP):
+@documented
+class SFP(Clusterer, _SFP):
     r"""Supervised fuzzy partition.
 
     Memberships are kept fuzzy by their entropy, and clusters are asked to agree with the labels:
@@ -720,7 +372,7 @@ class SFP(_Clusterer, _SFP):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int, default=3
         Number of clusters R.
     gamma : float, default=0.11
         Entropy of the memberships: large is fuzzier.
@@ -745,13 +397,13 @@ class SFP(_Clusterer, _SFP):
     """
 
 
-@_documented
-class SFPClassifier(_ClusterClassifier, _SFP):
+@documented
+class SFPClassifier(ClassifierByClusters, _SFP):
     r"""Supervised fuzzy partition as a classifier: clusters vote with their outputs, by membership.
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int, default=3
         Number of clusters R.
     gamma : float, default=0.11
         Entropy of the memberships: large is fuzzier.
@@ -776,10 +428,10 @@ class SFPClassifier(_ClusterClassifier, _SFP):
     """
 
 
-class _SESSC(_SoftSubspace):
+class _SESSC(SoftSubspace):
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int = 3,
         *,
         m: Any = "auto",
         gamma: float = 10.0,
@@ -808,8 +460,8 @@ class _SESSC(_SoftSubspace):
         return Objective(membership=Power(self.m_), weighting=Entropy(self.gamma), eta=self.eta, loss=self._loss())
 
 
-@_documented
-class SESSC(_Clusterer, _SESSC):
+@documented
+class SESSC(Clusterer, _SESSC):
     r"""Supervised enhanced soft subspace clustering.
 
     Clusters are compact in their own weighting of the features, far from the centre of the data, and of
@@ -821,7 +473,7 @@ class SESSC(_Clusterer, _SESSC):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int, default=3
         Number of clusters R.
     m : float or "auto", default="auto"
         Fuzzy index; see :class:`FCM`.
@@ -859,8 +511,8 @@ class SESSC(_Clusterer, _SESSC):
     """
 
 
-@_documented
-class SESSCClassifier(_ClusterClassifier, _SESSC):
+@documented
+class SESSCClassifier(ClassifierByClusters, _SESSC):
     r"""SESSC as a classifier: clusters vote with their outputs, by membership.
 
     For a new sample, memberships come from the cost without its label term, and
@@ -869,7 +521,7 @@ class SESSCClassifier(_ClusterClassifier, _SESSC):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int, default=3
         Number of clusters R.
     m : float or "auto", default="auto"
         Fuzzy index; see :class:`FCM`.
@@ -902,7 +554,7 @@ class SESSCClassifier(_ClusterClassifier, _SESSC):
     """
 
 
-@_documented
+@documented
 class SESSCRegressor(RegressorMixin, _SESSC):
     r"""SESSC with the squared loss as a regressor: clusters vote with their outputs, by membership.
 
@@ -910,7 +562,7 @@ class SESSCRegressor(RegressorMixin, _SESSC):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int, default=3
         Number of clusters R.
     m : float or "auto", default="auto"
         Fuzzy index; see :class:`FCM`.
@@ -934,7 +586,7 @@ class SESSCRegressor(RegressorMixin, _SESSC):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int = 3,
         *,
         m: Any = "auto",
         gamma: float = 10.0,
@@ -990,89 +642,8 @@ class SESSCRegressor(RegressorMixin, _SESSC):
 
     def predict(self, X: Any) -> np.ndarray:
         """The outputs of the clusters, weighted by membership."""
-        return (self._each_row(self._read(X), _memberships) @ self.rule_outputs_)[:, 0]
-
-
-@_documented
-class SoftSubspaceClustering(_Clusterer, _SoftSubspace):
-    r"""Clustering with a cost put together from terms, for combinations nobody has named.
-
-    .. math::
-        J = \sum_n \Big( \sum_r \mathrm{amount}(u_{nr})\, c_{nr} + \mathrm{penalty}(u_n) \Big)
-            + \sum_r \mathrm{penalty}(w_r), \quad
-        c_{nr} = \|x_n - v_r\|_{w_r}^2 - \eta \|v_r - v_0\|_{w_r}^2 + \ell(y_n, z_r).
-
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        Number of clusters R.
-    membership : Sharing, default=Power(2.0)
-        How a sample shares itself among clusters: :class:`Power`, :class:`Entropy`, :class:`Quadratic` or
-        :class:`Linear`.
-    weighting : Sharing, default=Uniform()
-        How a cluster shares its attention among features: one of those, or :class:`Uniform`.
-    eta : float, default=0.0
-        Reward for separation, in [0, 1).
-    loss : Loss, default=None
-        Label term: :class:`LogLoss`, :class:`SquaredLoss`, or none.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-    {supervised}
-    labels_ : array of shape (n_samples,)
-        The cluster each training row belongs to most, labels left out.
-
-    Examples
-    --------
-    Hard k-means in a soft subspace:
-
-    >>> from sessc import Linear, Quadratic, SoftSubspaceClustering
-    >>> X = [[0.0, 0.0], [0.0, 1.0], [9.0, 8.0], [9.0, 9.0]]
-    >>> model = SoftSubspaceClustering(2, membership=Linear(), weighting=Quadratic(5.0), random_state=0)
-    >>> model.fit(X).labels_
-    array([1, 1, 0, 0])
-    """
-
-    _ranges = RANGES | TERM_RANGES
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        membership: Sharing = Power(2.0),  # noqa: B008 - a frozen value
-        weighting: Sharing = Uniform(),  # noqa: B008
-        eta: float = 0.0,
-        loss: Loss | None = None,
-        init: Any = "k-means",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-    ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start)
-        self.membership = membership
-        self.weighting = weighting
-        self.eta = eta
-        self.loss = loss
-
-    def _loss(self) -> Loss | None:
-        return self.loss
-
-    def _objective(self) -> Objective:
-        return Objective(self.membership, self.weighting, self.eta, self.loss)
+        return (self._each_row(self._read(X), memberships) @ self.rule_outputs_)[:, 0]
 
 
 def _power_or_linear(t: float) -> Sharing:
     return Power(t) if t > 1 else Linear()
-
-
-def standardized_targets(y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.floating, np.floating]:
-    """Targets as z-scores, with the mean and scale that lead back."""
-    mean = np.average(y, weights=weight)
-    scale = np.sqrt(np.average((y - mean) ** 2, weights=weight))
-    scale = scale if scale > 0 else scale.dtype.type(1)
-    return (y - mean) / scale, mean, scale

@@ -20,7 +20,7 @@ same columns summed over samples by how much they count for each rule. Sums add,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ._array import Array, array_namespace, divide, scalar
@@ -106,7 +106,7 @@ class Objective:
     """
 
     membership: Sharing
-    weighting: Sharing = Uniform()
+    weighting: Sharing = field(default_factory=Uniform)
     eta: float = 0.0
     loss: Loss | None = None
 
@@ -155,7 +155,7 @@ class Objective:
         # A rule that has lost all its samples stays where it was.
         V = divide(statistics.x, (1 - self.eta) * mass, otherwise=parameters.V)
         scatter = statistics.xx - 2 * V * statistics.x + (1 - self.eta) * V * V * mass
-        W = self.weights(scatter, varies=statistics.xx)
+        W = self.weights(_without_rounding(scatter, statistics), varies=statistics.xx)
         if self.loss is None:
             return Parameters(V, W)
         Z = divide(statistics.labels[:, : parameters.Z.shape[1]], mass, otherwise=parameters.Z)
@@ -177,6 +177,18 @@ class Objective:
         xp = array_namespace(coefficients)
         fit = total(xp, coefficients * statistics.sums)
         return float(fit + statistics.penalty + total(xp, self.weighting.penalty(parameters.W, axis=1)))
+
+
+def _without_rounding(scatter: Array, statistics: Statistics) -> Array:
+    """Scatter with what rounding leaves of a true zero set to zero.
+
+    A rule with a single sample has no scatter, and which feature gets its weight must not depend on the last
+    bits of sums that cancel.
+    """
+    xp = array_namespace(scatter)
+    mean_square = xp.sum(statistics.xx, axis=0) / xp.sum(statistics.mass)
+    rounding = 64 * xp.finfo(scatter.dtype).eps * mean_square * statistics.mass[:, None]
+    return xp.where(xp.abs(scatter) <= rounding, scalar(0.0, scatter), scatter)
 
 
 def summarise(columns: Columns, amount: Array, penalty: Array | float = 0.0) -> Statistics:

@@ -17,20 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 from ._array import divide
 from ._progress import CallbackSupportMixin, Progress, with_callbacks
 from .checks import RANGES, check_parameters, read_numbers, read_table, read_weights, refuse_one_class
-from .cluster import (
-    SESSC,
-    Labels,
-    _SoftSubspace,
-    class_labels,
-    initial_centers,
-    standardized_targets,
-)
+from .cluster import SESSC
 from .consequents import ridge_path
 from .frame import Frame, centered, standardized
 from .losses import LogLoss
 from .objective import Objective, Parameters, summarise
 from .rows import Block, Rows
 from .rules import Identity, Link, Proportions, RuleBase
+from .soft_subspace import Labels, SoftSubspace, class_labels, initial_centers, standardized_targets
 from .start import first_parameters, sample
 
 __all__ = ["TSKClassifier", "TSKRegressor"]
@@ -78,7 +72,7 @@ def count_rules(problem: Problem, n_rules: int) -> int:
     return min(n_rules, len(sample(problem.rows, n_rules, seed=0).X))
 
 
-def starting_centers(problem: Problem, clusterer: _SoftSubspace) -> list[np.ndarray]:
+def starting_centers(problem: Problem, clusterer: SoftSubspace) -> list[np.ndarray]:
     return initial_centers(
         problem.rows,
         problem.frame,
@@ -90,7 +84,7 @@ def starting_centers(problem: Problem, clusterer: _SoftSubspace) -> list[np.ndar
 
 
 def cluster(
-    problem: Problem, clusterer: _SoftSubspace, centers: list[np.ndarray], progress: Progress | None = None
+    problem: Problem, clusterer: SoftSubspace, centers: list[np.ndarray], progress: Progress | None = None
 ) -> tuple[Objective, Parameters]:
     """The clusters that become rules."""
     clusterer._resolve(problem.frame)
@@ -168,7 +162,7 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         """Consequents in the units of the targets, how they are linked, and the classes."""
         raise NotImplementedError
 
-    def _default_clusterer(self) -> _SoftSubspace:
+    def _default_clusterer(self) -> SoftSubspace:
         raise NotImplementedError
 
     @with_callbacks
@@ -198,10 +192,10 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         progress.finish()
         return self
 
-    def _clusterer(self, problem: Problem) -> _SoftSubspace:
+    def _clusterer(self, problem: Problem) -> SoftSubspace:
         """A copy of the clusterer that will be fitted: the model's own settings override its."""
         clusterer = self._default_clusterer() if self.clusterer is None else clone(self.clusterer)
-        if not isinstance(clusterer, _SoftSubspace):
+        if not isinstance(clusterer, SoftSubspace):
             raise ValueError(f"clusterer must be one of sessc's clusterers, got {self.clusterer!r}.")
         clusterer.set_params(n_clusters=count_rules(problem, self.n_rules))
         if self.random_state is not None:
@@ -312,7 +306,7 @@ def _documented(default: str) -> Any:
 class _Classifies(ClassifierMixin):
     """What makes a rule model a classifier."""
 
-    def _default_clusterer(self: Any) -> _SoftSubspace:
+    def _default_clusterer(self: Any) -> SoftSubspace:
         return SESSC()
 
     def _read_problem(self: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
@@ -363,7 +357,7 @@ def class_weights(
 class _Regresses(RegressorMixin):
     """What makes a rule model a regressor: targets are standardised inside."""
 
-    def _default_clusterer(self: Any) -> _SoftSubspace:
+    def _default_clusterer(self: Any) -> SoftSubspace:
         return SESSC(loss="squared")
 
     def _read_problem(self: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
@@ -373,7 +367,7 @@ class _Regresses(RegressorMixin):
         labels = Labels(y, None, np.zeros(1, X.dtype))
         return pose(X, labels, weight, weight, standardize=self.standardize, n_jobs=self.n_jobs)
 
-    def _clusterer(self: Any, problem: Problem) -> _SoftSubspace:
+    def _clusterer(self: Any, problem: Problem) -> SoftSubspace:
         clusterer = super()._clusterer(problem)  # type: ignore[misc]
         if isinstance(clusterer._loss(), LogLoss):
             raise ValueError(f'clusterer={self.clusterer!r} needs loss="squared" for real targets.')
