@@ -18,6 +18,8 @@ from .rules import RuleBase
 from .simplex import Entropy, Linear, Power, Quadratic, Uniform
 from .soft_subspace import SoftSubspaceClustering
 from .tsk import TSKClassifier, TSKRegressor
+from .tuning import TSKClassifierCV, TSKRegressorCV
+from .validity import fukuyama_sugeno, partition_coefficient, partition_entropy, xie_beni
 
 __version__ = "0.1.0"
 
@@ -42,6 +44,12 @@ __all__ = [
     "SoftSubspaceClustering",
     "SquaredLoss",
     "TSKClassifier",
+    "TSKClassifierCV",
     "TSKRegressor",
+    "TSKRegressorCV",
     "Uniform",
+    "fukuyama_sugeno",
+    "partition_coefficient",
+    "partition_entropy",
+    "xie_beni",
 ]

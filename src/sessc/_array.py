@@ -20,6 +20,7 @@ __all__ = [
     "one_hot",
     "scalar",
     "softmax",
+    "squared_distances",
     "to_numpy",
     "xlogx",
 ]
@@ -76,6 +77,13 @@ def divide(x: Array, y: Array, otherwise: Array) -> Array:
     """``x / y`` where ``y`` is positive, else ``otherwise``."""
     xp = array_namespace(x, y)
     return xp.where(y > 0, x / xp.where(y > 0, y, scalar(1.0, y)), otherwise)
+
+
+def squared_distances(X: Array, V: Array) -> Array:
+    """Squared Euclidean distances (n, r) between rows, as a matrix product; both should lie near the origin."""
+    xp = array_namespace(X)
+    squares = xp.sum(X * X, axis=1)[:, None] - 2 * X @ V.T + xp.sum(V * V, axis=1)[None, :]
+    return xp.maximum(squares, scalar(0.0, squares))
 
 
 def one_hot(codes: Array, n_classes: int, dtype: Any) -> Array:

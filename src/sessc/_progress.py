@@ -11,7 +11,7 @@ except ImportError:  # scikit-learn before 1.9
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in for scikit-learn's mixin of this name."""
 
-    def with_callbacks(method: Any) -> Any:  # type: ignore[misc]
+    def with_callbacks(method: Any) -> Any:
         return method
 
 

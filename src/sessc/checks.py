@@ -59,6 +59,7 @@ RANGES = {
     "width_scale": _POSITIVE._replace(words=("auto",)),
     "order": _Range(Integral, lambda v: v in (0, 1), "0 or 1"),
     "loss": _Range(str, lambda v: v in ("log", "squared"), '"log" or "squared"'),
+    "search": _Range(str, lambda v: v in ("auto", "staged", "joint"), '"auto", "staged" or "joint"'),
     "penalty": _Range(str, lambda v: v in ("power", "l2"), '"power" or "l2"'),
 }
 """Every parameter of the subject means the same wherever it appears, so its range is stated once."""

@@ -71,10 +71,10 @@ class FCM(Clusterer, SoftSubspace):
     >>> from sessc import FCM
     >>> X = [[0.0, 0.0], [0.0, 1.0], [9.0, 8.0], [9.0, 9.0]]
     >>> FCM(n_clusters=2, random_state=0).fit(X).transform(X).round(2)
-    array([[0., 1.],
-           [0., 1.],
+    array([[1., 0.],
            [1., 0.],
-           [1., 0.]])
+           [0., 1.],
+           [0., 1.]])
     """
 
     def __init__(
@@ -505,9 +505,9 @@ class SESSC(Clusterer, _SESSC):
     >>> from sessc import SESSC
     >>> X, y = load_iris(return_X_y=True)
     >>> SESSC(n_clusters=3, random_state=0).fit(X, y).rule_outputs_.round(2)
-    array([[0. , 0. , 1. ],
-           [0. , 1. , 0. ],
-           [1. , 0. , 0. ]])
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 0., 1.]])
     """
 
 

@@ -39,7 +39,7 @@ class Parameters:
     """Centres, shape (R, D)."""
     W: Array
     """Feature weights, shape (R, D)."""
-    Z: Array | None = None
+    Z: Array = None
     """Rule outputs, shape (R, C), if labels take part."""
 
 

@@ -94,8 +94,8 @@ class Rows:
     y: Array | None = None
     sample_weight: Array | None = None
     n_classes: int | None = None
-    center: Array | None = None
-    scale: Array | None = None
+    center: Array = None
+    scale: Array = None
     n_jobs: int | None = None
     block_rows: int | None = None
     prepare: Callable[[Block], Any] = lambda block: block

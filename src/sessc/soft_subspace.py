@@ -344,9 +344,9 @@ class ClassifierByClusters(ClassifierMixin):
 class Labels(NamedTuple):
     """Labels as clustering takes them: class codes or real targets, and the outputs rules start from."""
 
-    y: np.ndarray | None = None
+    y: Any = None
     n_classes: int | None = None
-    outputs: np.ndarray | None = None
+    outputs: Any = None
 
 
 NO_LABELS = Labels()
@@ -419,7 +419,7 @@ class SoftSubspaceClustering(Clusterer, SoftSubspace):
     >>> X = [[0.0, 0.0], [0.0, 1.0], [9.0, 8.0], [9.0, 9.0]]
     >>> model = SoftSubspaceClustering(2, membership=Linear(), weighting=Quadratic(5.0), random_state=0)
     >>> model.fit(X).labels_
-    array([1, 1, 0, 0])
+    array([0, 0, 1, 1])
     """
 
     _ranges = RANGES | TERM_RANGES

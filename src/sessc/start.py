@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from ._array import Array, array_namespace, to_numpy
+from ._array import Array, array_namespace, squared_distances, to_numpy
 from .frame import Frame
 from .objective import Objective, Parameters
 from .rows import Block, Rows
@@ -81,21 +81,16 @@ def k_means_seeds(X: np.ndarray, weight: np.ndarray, n_seeds: int, rng: np.rando
     X = X.astype(np.float64)
     n_tries = 2 + int(np.log(n_seeds))
     seeds = [int(np.searchsorted(np.cumsum(weight), rng.random() * weight.sum()))]
-    nearest = _squared_distances(X, X[seeds])[0]
+    nearest = squared_distances(X[seeds], X)[0]
     while len(seeds) < n_seeds:
         odds = np.cumsum(nearest * weight)
         tries = np.searchsorted(odds, rng.random(n_tries) * odds[-1], side="right").clip(max=len(X) - 1)
-        reach = np.minimum(nearest, _squared_distances(X, X[tries]))
+        reach = np.minimum(nearest, squared_distances(X[tries], X))
         best = int(np.argmin(reach @ weight))
         seeds.append(int(tries[best]))
         nearest = reach[best]
         nearest[seeds] = 0.0  # exactly, whatever rounding says: no row is drawn twice
     return X[seeds]
-
-
-def _squared_distances(X: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    squares = np.einsum("nd,nd->n", X, X) - 2 * centers @ X.T
-    return np.maximum(squares + np.einsum("kd,kd->k", centers, centers)[:, None], 0.0)
 
 
 def k_means(rows: Rows, seeds: Array, frame: Frame) -> Array:

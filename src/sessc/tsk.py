@@ -63,7 +63,6 @@ def pose(
     rows, frame = (standardized if standardize else centered)(rows)
     if rows.scale is None:
         rows = rows.standardized(rows.center, np.ones_like(rows.center))
-    assert labels.outputs is not None
     return Problem(rows, frame, labels.outputs, fit_weight)
 
 
@@ -256,15 +255,17 @@ def importances(problem: Problem, rules: RuleBase) -> np.ndarray:
     return size / (size.sum() or 1.0)
 
 
-_PARAMETERS = """\
+_RULE_PARAMETERS = """\
 n_rules : int, default=30
         Number of rules R; fewer if there are fewer distinct rows, which ``n_rules_`` then says.
     order : {0, 1}, default=0
         Whether a rule concludes constants or linear functions of the inputs.
     clusterer : clusterer of this library, default=None
         What finds the rules; {default} if None. Its ``n_clusters`` is overridden by ``n_rules``, and its
-        ``random_state`` by this model's unless that is None.
-    width_scale : float or "auto", default="auto"
+        ``random_state`` by this model's unless that is None."""
+
+_FITTED_PARAMETERS = """\
+width_scale : float or "auto", default="auto"
         The paper's h: how wide conditions are compared with the spread of a cluster. "auto" is the square
         root of the number of features, which keeps the sum over all conditions in balance.
     alpha : float, default=0.01
@@ -288,13 +289,14 @@ rules_ : RuleBase
         per standard deviation of the feature, as shares of one."""
 
 
-def _documented(default: str) -> Any:
+def documented(default: str) -> Any:
     """Fill in what the documentation of rule models has in common."""
 
     def fill(cls: type) -> type:
         assert cls.__doc__ is not None
         cls.__doc__ = (
-            cls.__doc__.replace("{parameters}", _PARAMETERS.replace("{default}", default))
+            cls.__doc__.replace("{rules}", _RULE_PARAMETERS.replace("{default}", default))
+            .replace("{fitted}", _FITTED_PARAMETERS)
             .replace("{more}", _MORE_PARAMETERS)
             .replace("{attributes}", _ATTRIBUTES)
         )
@@ -368,7 +370,7 @@ class _Regresses(RegressorMixin):
         return pose(X, labels, weight, weight, standardize=self.standardize, n_jobs=self.n_jobs)
 
     def _clusterer(self: Any, problem: Problem) -> SoftSubspace:
-        clusterer = super()._clusterer(problem)  # type: ignore[misc]
+        clusterer = super()._clusterer(problem)
         if isinstance(clusterer._loss(), LogLoss):
             raise ValueError(f'clusterer={self.clusterer!r} needs loss="squared" for real targets.')
         return clusterer
@@ -379,7 +381,7 @@ class _Regresses(RegressorMixin):
         return consequents, Identity(), None
 
 
-@_documented("SESSC")
+@documented("SESSC")
 class TSKClassifier(_Classifies, _TSK):
     r"""A classifier made of IF-THEN rules, the paper's SESSC-LSE by default.
 
@@ -392,7 +394,8 @@ class TSKClassifier(_Classifies, _TSK):
 
     Parameters
     ----------
-    {parameters}
+    {rules}
+    {fitted}
     class_weight : None, "balanced" or dict, default=None
         Weight of each class in least squares; "balanced" makes every class weigh the same.
     {more}
@@ -415,6 +418,11 @@ class TSKClassifier(_Classifies, _TSK):
     >>> iris = load_iris(as_frame=True)
     >>> model = TSKClassifier(n_rules=3, random_state=0).fit(iris.data, iris.target_names[iris.target])
     >>> print(model.rules_)
+    3 rules for classification by 4 features, with constant outputs.
+    <BLANKLINE>
+    Rule 1
+      IF   ...
+      THEN ...
     """
 
     def __init__(
@@ -434,7 +442,7 @@ class TSKClassifier(_Classifies, _TSK):
         self.class_weight = class_weight
 
 
-@_documented('``SESSC(loss="squared")``')
+@documented('``SESSC(loss="squared")``')
 class TSKRegressor(_Regresses, _TSK):
     r"""A regressor made of IF-THEN rules.
 
@@ -443,7 +451,8 @@ class TSKRegressor(_Regresses, _TSK):
 
     Parameters
     ----------
-    {parameters}
+    {rules}
+    {fitted}
     {more}
 
     Attributes
@@ -457,7 +466,7 @@ class TSKRegressor(_Regresses, _TSK):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = TSKRegressor(n_rules=5, order=1, alpha=10.0, random_state=0).fit(X, y)
     >>> round(model.score(X, y), 1)
-    0.5
+    0.6
     """
 
     def __init__(
