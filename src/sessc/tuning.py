@@ -7,6 +7,7 @@ penalties share one decomposition, so a search costs little more than its cluste
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -70,7 +71,10 @@ class Fold:
 
     def score(self, model: BaseEstimator) -> float:
         weight = {} if self.weight is None else {"sample_weight": self.weight}
-        return float(self.scorer(model, self.X, self.y, **weight))
+        with warnings.catch_warnings():
+            # A rare class may be missing from a fold; saying so for every candidate helps nobody.
+            warnings.filterwarnings("ignore", message="y_pred contains classes not in y_true")
+            return float(self.scorer(model, self.X, self.y, **weight))
 
     def score_clusters(self, objective: Objective, parameters: Parameters) -> float:
         """How well the clusters predict by themselves, before any least squares."""

@@ -1,0 +1,42 @@
+import numpy as np
+
+from sessc._array import divide, floor, flush, one_hot, softmax, squared_distances, to_numpy, xlogx
+
+TINY = np.finfo(float).tiny
+
+
+def test_floor_is_the_smallest_normal_number():
+    np.testing.assert_array_equal(floor(np.asarray([-1.0, 0.0, TINY / 2, 1.0])), [TINY, TINY, TINY, 1.0])
+
+
+def test_flush_removes_denormals_only():
+    np.testing.assert_array_equal(flush(np.asarray([0.0, TINY / 2, TINY, 1.0])), [0.0, 0.0, TINY, 1.0])
+
+
+def test_softmax_of_anything_finite_sums_to_one():
+    logits = np.asarray([[1e300, -1e300, 0.0], [-1e5, -1e5, -1e5 - 1]])
+    np.testing.assert_allclose(softmax(logits).sum(axis=1), 1)
+
+
+def test_xlogx_has_its_limit_at_zero():
+    np.testing.assert_array_equal(xlogx(np.asarray([0.0, 1.0])), [0, 0])
+
+
+def test_divide_where_possible():
+    found = divide(np.asarray([1.0, 1.0]), np.asarray([2.0, 0.0]), otherwise=np.asarray([7.0, 7.0]))
+    np.testing.assert_array_equal(found, [0.5, 7.0])
+
+
+def test_guards_on_every_backend(xp, rng):
+    x = rng.normal(size=(4, 3))
+    y = xp.asarray(np.abs(x))
+    for fn in (floor, flush, softmax, xlogx):
+        np.testing.assert_allclose(to_numpy(fn(y)), fn(np.abs(x)), rtol=1e-12)
+    np.testing.assert_allclose(to_numpy(divide(y, y, y)), 1)
+    hot = one_hot(xp.asarray(np.asarray([2, 0])), 3, y.dtype)
+    np.testing.assert_array_equal(to_numpy(hot), [[0, 0, 1], [1, 0, 0]])
+
+
+def test_squared_distances(rng):
+    X, V = rng.normal(size=(7, 3)), rng.normal(size=(2, 3))
+    np.testing.assert_allclose(squared_distances(X, V), ((X[:, None] - V) ** 2).sum(-1))

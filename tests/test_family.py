@@ -1,0 +1,198 @@
+"""The algorithms as one family: limits and inclusions between them, and laws they all obey."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from sessc import (
+    AWFCM,
+    ESSC,
+    EWFCM,
+    FCM,
+    SCAD,
+    SESSC,
+    SFP,
+    Entropy,
+    LogLoss,
+    Power,
+    SESSCClassifier,
+    SESSCRegressor,
+    SFPClassifier,
+    SoftSubspaceClustering,
+    TSKClassifier,
+    TSKRegressor,
+)
+
+CLUSTERERS = [
+    FCM(4),
+    AWFCM(4),
+    AWFCM(4, t=1),
+    SCAD(4),
+    SCAD(4, penalty="l2"),
+    EWFCM(4),
+    ESSC(4),
+    SFP(4),
+    SESSC(4),
+    SESSC(4, loss="squared"),
+    SoftSubspaceClustering(4),
+]
+PREDICTORS = [
+    SESSCClassifier(4),
+    SFPClassifier(4),
+    SESSCRegressor(4),
+    TSKClassifier(4),
+    TSKClassifier(4, order=1, class_weight="balanced"),
+    TSKRegressor(4),
+    TSKRegressor(4, order=1),
+]
+
+
+def same(a, b, names=("cluster_centers_", "feature_weights_"), **tolerance):
+    for name in names:
+        np.testing.assert_allclose(
+            getattr(a, name), getattr(b, name), **({"rtol": 1e-9, "atol": 1e-9} | tolerance)
+        )
+
+
+def fitted(model, *data, **options):
+    return clone(model).set_params(random_state=0).fit(*data, **options)
+
+
+def started(model, centers):
+    """The model starting from given centres: seeds are rows picked by their values, so they follow no transformation."""
+    if hasattr(model, "clusterer"):
+        loss = "squared" if isinstance(model, TSKRegressor) else "log"
+        return clone(model).set_params(clusterer=SESSC(init=centers, loss=loss))
+    return clone(model).set_params(init=centers)
+
+
+def answers(model, X):
+    return model.transform(X) if hasattr(model, "transform") else model.firing(X)
+
+
+def test_sessc_without_labels_is_essc(blobs):
+    X, y = blobs
+    same(fitted(SESSC(4), X), fitted(ESSC(4), X))
+    same(fitted(SESSC(4, beta=0), X, y), fitted(ESSC(4), X))
+
+
+def test_essc_without_separation_is_ewfcm(blobs):
+    X, _ = blobs
+    same(fitted(ESSC(4, eta=0), X), fitted(EWFCM(4), X))
+
+
+def test_ewfcm_with_huge_gamma_is_fcm(blobs):
+    X = blobs[0][:, :-1]  # weights 1/D need every column to take part
+    huge, plain = fitted(EWFCM(4, gamma=1e12), X), fitted(FCM(4), X)
+    same(huge, plain, ["cluster_centers_"], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(huge.transform(X), plain.transform(X), atol=1e-6)
+
+
+def test_power_weights_of_scad_and_awfcm_are_the_same(blobs):
+    X, _ = blobs
+    same(fitted(SCAD(4, t=3.0), X), fitted(AWFCM(4, t=3.0), X))
+
+
+def test_linear_weights_pick_one_feature(blobs):
+    X, _ = blobs
+    W = fitted(AWFCM(4, t=1), X).feature_weights_
+    np.testing.assert_allclose(np.sort(W, axis=1)[:, -1], 1)
+
+
+def test_l2_weights_are_sparse(blobs):
+    X, _ = blobs
+    assert np.any(fitted(SCAD(4, penalty="l2", delta=1.0), X).feature_weights_ == 0)
+
+
+def test_named_algorithms_are_rows_of_the_table(blobs):
+    X, y = blobs
+    free = SoftSubspaceClustering(4, membership=Power(1.5), weighting=Entropy(3.0), eta=0.2, loss=LogLoss(0.5))
+    named = SESSC(4, m=1.5, gamma=3.0, eta=0.2, beta=0.5)
+    same(fitted(free, X, y), fitted(named, X, y), ["cluster_centers_", "feature_weights_", "rule_outputs_"])
+
+
+@pytest.mark.parametrize("model", CLUSTERERS + PREDICTORS, ids=repr)
+def test_the_order_of_rows_does_not_matter(model, blobs, rng):
+    X, y = blobs
+    order = rng.permutation(len(X))
+    here, there = fitted(model, X, y), fitted(model, X[order], y[order])
+    np.testing.assert_allclose(answers(here, X), answers(there, X), atol=1e-7)
+
+
+@pytest.mark.parametrize("model", CLUSTERERS + PREDICTORS, ids=repr)
+def test_weights_are_repetitions(model, blobs, rng):
+    X, y = blobs
+    weight = rng.integers(3, size=len(X))
+    weighted = fitted(model, X, y, sample_weight=weight)
+    repeated = fitted(model, np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(answers(weighted, X), answers(repeated, X), atol=1e-7)
+
+
+@pytest.mark.parametrize("model", CLUSTERERS + PREDICTORS, ids=repr)
+def test_threads_change_no_bit(model, rng):
+    X = rng.normal(size=(20_000, 5))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    alone = fitted(model, X, y)
+    shared = fitted(model.set_params(n_jobs=2), X, y)
+    np.testing.assert_array_equal(answers(alone, X), answers(shared, X))
+
+
+@pytest.mark.parametrize("model", CLUSTERERS + PREDICTORS, ids=repr)
+def test_where_the_data_lie_does_not_matter(model, blobs):
+    X, y = blobs
+    X = np.round(X * 2**20) / 2**20
+    shift = 2.0**20 * np.arange(1, 6)  # exact in floating point
+    here = fitted(started(model, X[:4]), X, y)
+    there = fitted(started(model, X[:4] + shift), X + shift, y)
+    np.testing.assert_allclose(answers(here, X), answers(there, X + shift), atol=1e-6)
+
+
+@pytest.mark.parametrize("model", [TSKClassifier(4), TSKClassifier(4, order=1), TSKRegressor(4)], ids=repr)
+def test_units_do_not_matter_to_rule_models(model, blobs):
+    X, y = blobs
+    units = 2.0 ** np.asarray([-30, -3, 0, 5, 40])
+    here = fitted(started(model, X[:4]), X, y)
+    there = fitted(started(model, X[:4] * units), X * units, y)
+    np.testing.assert_allclose(here.firing(X), there.firing(X * units), atol=1e-9)
+    np.testing.assert_allclose(there.rules_.centers_in_units, here.rules_.centers_in_units * units, rtol=1e-6)
+
+
+@pytest.mark.parametrize("model", CLUSTERERS + PREDICTORS, ids=repr)
+def test_float32_stays_float32_and_is_close(model, blobs):
+    X, y = blobs
+    single = X.astype(np.float32)
+    low, high = (
+        fitted(started(model, single[:4]), single, y),
+        fitted(started(model, single[:4]), single.astype(float), y),
+    )
+    assert answers(low, single).dtype == np.float32
+    values = [value for value in vars(low).values() if isinstance(value, np.ndarray) and value.ndim == 2]
+    if hasattr(low, "rules_"):
+        values += [low.rules_.centers, low.rules_.widths, low.rules_.consequents]
+    assert {value.dtype for value in values} == {np.dtype(np.float32)}
+    np.testing.assert_allclose(answers(low, single), answers(high, single.astype(float)), atol=1e-2)
+
+
+@given(
+    seed=st.integers(0, 1000),
+    n=st.integers(1, 40),
+    d=st.integers(1, 12),
+    r=st.integers(1, 6),
+    scale=st.sampled_from([1e-12, 1e-3, 1.0, 1e4, 1e12]),
+    offset=st.sampled_from([0.0, 1.0, -1e9]),
+    which=st.integers(0, len(CLUSTERERS) - 1),
+)
+def test_any_shape_and_scale_gives_memberships(seed, n, d, r, scale, offset, which):
+    rng = np.random.default_rng(seed)
+    X = offset + scale * rng.normal(size=(n, d))
+    r = min(r, len(np.unique(X, axis=0)))
+    model = fitted(CLUSTERERS[which].set_params(n_clusters=r), X, rng.integers(3, size=n))
+    U = model.transform(X)
+    assert np.all(U >= 0)
+    np.testing.assert_allclose(U.sum(axis=1), 1, rtol=1e-9)
+    assert np.all(np.isfinite(model.cluster_centers_))
+    assert np.all(np.isfinite(model.feature_weights_))
+    assert np.isfinite(model.objective_)
+    CLUSTERERS[which].set_params(n_clusters=4)

@@ -1,0 +1,186 @@
+"""The objective against the published formulas written as loops, and the laws of its statistics."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+import formulas
+from sessc import Entropy, LogLoss, Objective, Power, Quadratic, SquaredLoss, Uniform
+from sessc._array import to_numpy
+from sessc.frame import centered
+from sessc.objective import Parameters
+from sessc.rows import Block, Rows
+from sessc.solver import alternate
+from sessc.start import first_parameters
+
+
+@pytest.fixture
+def problem(rng):
+    X = rng.normal(3, 2, size=(40, 4)) * [1.0, 2.0, 0.5, 1.0]
+    y = rng.integers(3, size=40)
+    return X, y, X[[3, 14, 27]]
+
+
+def solve(X, y, V, objective, n_iter, sample_weight=None, n_classes=3, outputs=None, **where):
+    rows, frame = centered(Rows(X, y, sample_weight, n_classes, **where))
+    start = first_parameters(objective, V - rows.center, frame, np.full(3, 1 / 3) if outputs is None else outputs)
+    return rows, alternate(objective, rows, start, scale=frame.scale, max_iter=n_iter, tol=0)
+
+
+@pytest.mark.parametrize("loss", ["log", "squared"])
+@pytest.mark.parametrize("eta", [0.0, 0.2])
+def test_iterations_are_the_published_ones(problem, loss, eta):
+    X, y, V = problem
+    objective = Objective(Power(1.7), Entropy(5.0), eta, LogLoss(0.8) if loss == "log" else SquaredLoss(0.8))
+    rows, solution = solve(X, y, V, objective, 4)
+    _, V4, W4, Z4, history = formulas.sessc(
+        X, np.eye(3)[y], V, m=1.7, gamma=5.0, eta=eta, beta=0.8, n_iter=4, loss=loss
+    )
+    found = solution.parameters
+    np.testing.assert_allclose(found.V + rows.center, V4, rtol=1e-10)
+    np.testing.assert_allclose(found.W, W4, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found.Z, Z4, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(solution.history, history, rtol=1e-10)
+
+
+def test_costs_are_the_published_ones(problem):
+    X, y, V = problem
+    objective = Objective(Power(2.0), Entropy(5.0), 0.3, LogLoss(0.8))
+    rows, solution = solve(X, y, V, objective, 2)
+    found = solution.parameters
+    block = objective.columns(Block(X - rows.center, np.eye(3)[y]))
+    expected = formulas.costs(X, np.eye(3)[y], found.V + rows.center, found.W, found.Z, 0.3, 0.8, "log")
+    np.testing.assert_allclose(objective.cost(objective.coefficients(found), block).T, expected, rtol=1e-10)
+
+
+OBJECTIVES = [
+    Objective(Power(2.0)),
+    Objective(Power(1.3), Power(2.0)),
+    Objective(Power(1.3), Quadratic(10.0)),
+    Objective(Power(1.3), Entropy(10.0)),
+    Objective(Power(2.0), Entropy(10.0), 0.05, LogLoss(1.0)),
+    Objective(Entropy(0.5), Entropy(10.0), 0.0, LogLoss(1.0)),
+    Objective(Quadratic(2.0), Entropy(10.0), 0.2, SquaredLoss(1.0)),
+    Objective(Entropy(1.0), Uniform(), 0.3, SquaredLoss(0.5)),
+]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_cost_never_rises(objective, weighted, blobs, rng):
+    X, y = blobs
+    weight = rng.random(len(X)) if weighted else None
+    _, solution = solve(X, y, X[:6], objective, 40, weight)
+    history = np.asarray(solution.history)
+    assert np.all(np.diff(history) <= 1e-10 * np.abs(history[:-1]))
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_each_update_beats_its_neighbours(objective, blobs, rng):
+    """V, W and Z minimise the cost for fixed memberships: no nearby parameters do better."""
+    X, y = blobs
+    rows, solution = solve(X, y, X[:4], objective, 3)
+    old = solution.parameters
+    statistics = rows.prepared(objective.columns).sum(partial(objective.statistics, objective.coefficients(old)))
+    new = objective.update(statistics, old)
+
+    def value(parameters):
+        return objective.value(statistics, parameters, objective.coefficients(parameters))
+
+    for _ in range(50):
+        nudged = [replace(new, V=new.V + 1e-3 * rng.normal(size=new.V.shape))]
+        if not isinstance(objective.weighting, Uniform):
+            mixed = rng.dirichlet(np.ones(new.W.shape[1] - 1), size=len(new.W))
+            mixed = np.column_stack([mixed, np.zeros(len(new.W))])  # the constant column takes no part
+            nudged.append(replace(new, W=0.99 * new.W + 0.01 * mixed))
+        if new.Z is not None:
+            nudged.append(replace(new, Z=0.99 * new.Z + 0.01 * rng.dirichlet(np.ones(3), size=len(new.Z))))
+        for other in nudged:
+            assert value(new) <= value(other) + 1e-9 * abs(value(new))
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_statistics_add(objective, blobs, rng):
+    X, y = blobs
+    rows, solution = solve(X, y, X[:4], objective, 2)
+    coefficients = objective.coefficients(solution.parameters)
+    weight = rng.random(len(X))
+
+    def statistics(part):
+        block = Block(X[part] - rows.center, np.eye(3)[y[part]], weight[part])
+        return objective.statistics(coefficients, objective.columns(block))
+
+    whole, halves = statistics(slice(None)), statistics(slice(100)) + statistics(slice(100, None))
+    np.testing.assert_allclose(halves.sums, whole.sums, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(halves.penalty, whole.penalty, rtol=1e-10)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("block_rows", [1, 7, 240])
+def test_blocks_do_not_matter(objective, block_rows, blobs):
+    X, y = blobs
+    _, expected = solve(X, y, X[:4], objective, 5)
+    _, found = solve(X, y, X[:4], objective, 5, block_rows=block_rows)
+    np.testing.assert_allclose(found.parameters.V, expected.parameters.V, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found.history, expected.history, rtol=1e-9)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_threads_change_no_bit(objective, blobs):
+    X, y = blobs
+    alone = solve(X, y, X[:4], objective, 5, block_rows=17)[1]
+    shared = solve(X, y, X[:4], objective, 5, block_rows=17, n_jobs=4)[1]
+    np.testing.assert_array_equal(alone.parameters.V, shared.parameters.V)
+    assert alone.history == shared.history
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_every_backend_finds_the_same(objective, blobs, xp):
+    X, y = blobs
+    _, expected = solve(X, y, X[:4], objective, 5)
+    _, found = solve(
+        xp.asarray(X), xp.asarray(y), xp.asarray(X[:4]), objective, 5, outputs=xp.asarray(np.full(3, 1 / 3))
+    )
+    np.testing.assert_allclose(to_numpy(found.parameters.V), expected.parameters.V, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found.history, expected.history, rtol=1e-9)
+    assert type(found.parameters.V) is type(xp.asarray(X))
+
+
+def test_a_rule_without_samples_stays(blobs):
+    X, y = blobs
+    far = np.vstack([X[:2], np.full((1, X.shape[1]), 1e6)])
+    objective = Objective(Power(1.001), Entropy(10.0))
+    rows, solution = solve(X, y, far, objective, 5)
+    np.testing.assert_allclose(solution.parameters.V[2] + rows.center, 1e6)
+    assert np.all(np.isfinite(solution.parameters.W))
+
+
+def test_a_constant_column_takes_no_part(blobs):
+    X, y = blobs
+    for objective in OBJECTIVES:
+        _, with_constant = solve(X, y, X[:4], objective, 5)
+        _, without = solve(X[:, :-1], y, X[:4, :-1], objective, 5)
+        np.testing.assert_allclose(with_constant.parameters.V[:, :-1], without.parameters.V, atol=1e-12)
+        if not isinstance(objective.weighting, Uniform):
+            assert np.all(with_constant.parameters.W[:, -1] == 0)
+
+
+def test_nothing_but_constants():
+    X = np.full((10, 3), 4.0)
+    objective = Objective(Power(2.0), Entropy(1.0), 0.1)
+    rows, solution = solve(X, None, X[:2], objective, 3, n_classes=None)
+    np.testing.assert_allclose(solution.parameters.V + rows.center, 4.0)
+    np.testing.assert_allclose(solution.parameters.W, 1 / 3)
+
+
+def test_eta_out_of_range():
+    with pytest.raises(ValueError, match=r"got 1\.0"):
+        Objective(Power(2.0), eta=1.0)
+
+
+def test_labels_can_be_left_out():
+    objective = Objective(Power(2.0), Entropy(5.0), 0.1, LogLoss(1.0))
+    assert objective.without_labels() == Objective(Power(2.0), Entropy(5.0), 0.1)
+    assert Parameters(np.ones((1, 1)), np.ones((1, 1))).Z is None

@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from sessc import Entropy, Linear, Power, Quadratic, Uniform
+
+SHARING = [
+    Power(1.01),
+    Power(1.1),
+    Power(2.0),
+    Power(7.0),
+    Entropy(0.5),
+    Entropy(30.0),
+    Quadratic(0.1),
+    Quadratic(3.0),
+    Linear(),
+]
+
+
+@pytest.mark.parametrize("rule", SHARING)
+def test_shares_beat_any_other_shares(rule, rng):
+    cost = rng.gamma(2.0, size=(50, 4))
+    best = rule.share(cost)
+
+    def total(p):
+        return np.sum(rule.amount(p) * cost) + np.sum(rule.penalty(p))
+
+    for _ in range(100):
+        other = rng.dirichlet(np.ones(4), size=50)
+        assert total(best) <= total(0.99 * best + 0.01 * other) + 1e-12
+        assert total(best) <= total(other) + 1e-12
+
+
+@pytest.mark.parametrize("rule", SHARING)
+@given(
+    cost=arrays(float, array_shapes(min_dims=2, max_dims=2), elements=st.floats(0, 1e12)),
+    axis=st.sampled_from([0, 1]),
+)
+def test_shares_lie_on_the_simplex(rule, cost, axis):
+    share = rule.share(cost, axis)
+    assert np.all(share >= 0)
+    np.testing.assert_allclose(share.sum(axis=axis), 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rule", SHARING)
+@given(cost=arrays(float, (5, 3), elements=st.floats(0, 1e9)))
+def test_settling_is_sharing_and_counting(rule, cost):
+    share = rule.share(cost, axis=0)
+    amount, penalty = rule.settle(cost, axis=0)
+    # u**m below 1e-290 may round either way between zero and the smallest normal number
+    np.testing.assert_allclose(amount, rule.amount(share), rtol=1e-9, atol=1e-290)
+    np.testing.assert_allclose(penalty, rule.penalty(share, axis=0))
+
+
+@pytest.mark.parametrize("rule", SHARING)
+def test_sharing_leaves_costs_alone(rule, rng):
+    cost = rng.gamma(2.0, size=(6, 4))
+    before = cost.copy()
+    rule.share(cost, axis=0)
+    rule.settle(cost, axis=0)
+    np.testing.assert_array_equal(cost, before)
+
+
+@pytest.mark.parametrize("rule", SHARING)
+def test_every_backend_shares_alike(rule, xp, rng):
+    cost = rng.gamma(2.0, size=(6, 4))
+    found = rule.share(xp.asarray(cost), 0)
+    np.testing.assert_allclose(np.asarray(found), rule.share(cost, 0), rtol=1e-12, atol=1e-300)
+    amount, _ = rule.settle(xp.asarray(cost), 0)
+    np.testing.assert_allclose(np.asarray(amount), rule.settle(cost, 0)[0], rtol=1e-12, atol=1e-300)
+
+
+def test_closed_forms(rng):
+    cost = rng.gamma(2.0, size=(8, 3))
+    powers = cost ** (-1 / 0.5)
+    np.testing.assert_allclose(Power(1.5).share(cost), powers / powers.sum(1, keepdims=True))
+    exps = np.exp(-cost / 0.7)
+    np.testing.assert_allclose(Entropy(0.7).share(cost), exps / exps.sum(1, keepdims=True))
+    np.testing.assert_array_equal(Uniform().share(cost), 1)
+
+
+def test_power_near_one_is_winner_takes_all_without_overflow():
+    share = Power(1 + 1e-12).share(np.asarray([[1.0, 2.0, 1e300], [3.0, 1e-300, 5.0]]))
+    np.testing.assert_array_equal(share, [[1, 0, 0], [0, 1, 0]])
+
+
+def test_costs_of_zero_or_less_share_everything():
+    for cost in ([[0.0, 0.0, 1.0]], [[-3.0, 0.0, 1.0]]):
+        np.testing.assert_array_equal(Power(2.0).share(np.asarray(cost)), [[0.5, 0.5, 0.0]])
+        np.testing.assert_allclose(Power(2.0).settle(np.asarray(cost))[0], [[0.25, 0.25, 0.0]])
+
+
+def test_linear_splits_ties():
+    np.testing.assert_array_equal(Linear().share(np.asarray([[1.0, 1.0, 2.0]])), [[0.5, 0.5, 0]])
+
+
+def test_infinite_costs_get_nothing():
+    cost = np.asarray([[1.0, np.inf, 2.0]])
+    for rule in SHARING:
+        share = rule.share(cost)
+        assert share[0, 1] == 0
+        np.testing.assert_allclose(share.sum(), 1)
+
+
+@pytest.mark.parametrize("rule", SHARING)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_dtype_is_kept(rule, dtype, rng):
+    cost = rng.gamma(2.0, size=(6, 4)).astype(dtype)
+    assert rule.share(cost).dtype == dtype
+    assert rule.settle(cost)[0].dtype == dtype
+
+
+@pytest.mark.parametrize(
+    ("rule", "value"), [(Power, 1.0), (Power, 0.5), (Entropy, 0.0), (Entropy, -1.0), (Quadratic, 0.0)]
+)
+def test_terms_refuse_nonsense(rule, value):
+    with pytest.raises(ValueError, match=f"got {value}"):
+        rule(value)

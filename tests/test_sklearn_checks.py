@@ -1,0 +1,48 @@
+"""scikit-learn's own checks, all of them, on every estimator; none is expected to fail."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sessc
+
+ESTIMATORS = [
+    sessc.FCM(),
+    sessc.AWFCM(),
+    sessc.SCAD(),
+    sessc.EWFCM(),
+    sessc.ESSC(),
+    sessc.SFP(),
+    sessc.SESSC(),
+    sessc.SoftSubspaceClustering(),
+    sessc.SESSCClassifier(),
+    sessc.SFPClassifier(),
+    sessc.SESSCRegressor(),
+    sessc.TSKClassifier(),
+    sessc.TSKClassifier(order=1, class_weight="balanced"),
+    sessc.TSKRegressor(),
+    sessc.TSKRegressor(order=1),
+    sessc.TSKClassifierCV(n_rules=3, cv=3),
+    sessc.TSKRegressorCV(n_rules=3, cv=3),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_no_estimator_was_forgotten():
+    from sklearn.base import BaseEstimator
+
+    public = {
+        name
+        for name in sessc.__all__
+        if isinstance(getattr(sessc, name), type) and issubclass(getattr(sessc, name), BaseEstimator)
+    }
+    assert public == {type(estimator).__name__ for estimator in ESTIMATORS}
+
+
+@pytest.mark.parametrize("name", sessc.__all__)
+def test_everything_public_is_documented(name):
+    assert len(getattr(sessc, name).__doc__) > 40
+    assert "{" not in getattr(sessc, name).__doc__.split("Parameters")[-1].split("default=")[0]
