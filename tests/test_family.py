@@ -61,7 +61,7 @@ def fitted(model, *data, **options):
 
 
 def started(model, centers):
-    """The model starting from given centres: seeds are rows picked by their values, so they follow no transformation."""
+    """The model with given starting centres: seeds depend on the values of rows and follow no transformation."""
     if hasattr(model, "clusterer"):
         loss = "squared" if isinstance(model, TSKRegressor) else "log"
         return clone(model).set_params(clusterer=SESSC(init=centers, loss=loss))

@@ -18,6 +18,7 @@ from .simplex import Sharing, Uniform
 __all__ = [
     "RANGES",
     "TERM_RANGES",
+    "check_each",
     "check_parameters",
     "is_real_valued",
     "read_classes",
@@ -33,6 +34,14 @@ class _Range(NamedTuple):
     accepts: Callable[[Any], bool]
     says: str
     words: tuple[Any, ...] = ()
+
+    def includes(self, value: Any) -> bool:
+        if isinstance(value, str) and value in self.words:
+            return True
+        return not isinstance(value, bool) and isinstance(value, self.kind) and self.accepts(value)
+
+    def __str__(self) -> str:
+        return self.says + "".join(f' or "{word}"' for word in self.words)
 
 
 def _count(*words: Any) -> _Range:
@@ -79,11 +88,17 @@ def check_parameters(estimator: Any) -> None:
     """Refuse parameters out of range, by name and value."""
     for name, value in estimator.get_params(deep=False).items():
         allowed = estimator._ranges.get(name)
-        if allowed is None or (isinstance(value, str) and value in allowed.words):
-            continue
-        if isinstance(value, bool) or not isinstance(value, allowed.kind) or not allowed.accepts(value):
-            words = "".join(f' or "{word}"' for word in allowed.words)
-            raise ValueError(f"{name} must be {allowed.says}{words}, got {value!r}.")
+        if allowed is not None and not allowed.includes(value):
+            raise ValueError(f"{name} must be {allowed}, got {value!r}.")
+
+
+def check_each(name: str, values: Any, allowed: _Range) -> None:
+    """Refuse a list of candidates that is empty or holds one out of range."""
+    if isinstance(values, str) or not np.iterable(values) or len(list(values)) == 0:
+        raise ValueError(f"{name} must be a list of at least one value, got {values!r}.")
+    for value in values:
+        if not allowed.includes(value):
+            raise ValueError(f"{name} must hold {allowed} each, got {value!r}.")
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool = False, min_rows: int = 1) -> np.ndarray:

@@ -23,7 +23,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from ._progress import Progress, with_callbacks
-from .checks import check_parameters, read_table, read_weights
+from .checks import RANGES, check_each, check_parameters, read_table, read_weights
 from .cluster import SESSC
 from .consequents import ridge_path
 from .objective import Objective, Parameters
@@ -184,13 +184,15 @@ class _TSKCV(_TSK):
         self
         """
         check_parameters(self)
+        check_each("width_scales", self.width_scales, RANGES["width_scale"])
+        check_each("alphas", self.alphas, RANGES["alpha"])
         table = read_table(self, X, reset=True)
         weight = read_weights(sample_weight, table)
         plain = self._plain(_seed(self.random_state, self.clusterer))
         plain._read_problem(table, y, weight)  # complain about y before splitting it
         search = _Search(
             folds=list(self._folds(plain, table, np.asarray(y), weight)),
-            candidates=self._candidates(),
+            candidates=self._candidates(plain),
             width_scales=tuple(self.width_scales),
             alphas=tuple(self.alphas),
             n_jobs=self.n_jobs,
@@ -205,13 +207,16 @@ class _TSKCV(_TSK):
         self._adopt(plain.set_params(**best.params).fit(X, y, sample_weight))
         return self
 
-    def _candidates(self) -> list[Candidate]:
+    def _candidates(self, plain: Any) -> list[Candidate]:
         grid = self.clusterer_grid
         if grid is None:
             grid = DEFAULT_GRID if self.clusterer is None else {}
         if reserved := {"n_clusters", "init", "n_init", "random_state"} & set(grid):
             raise ValueError(f"clusterer_grid must not hold {reserved.pop()!r}: starts are shared by candidates.")
-        return list(_grid(grid))
+        candidates = list(_grid(grid))
+        for candidate in candidates:
+            check_parameters(clone(plain.clusterer).set_params(**candidate))
+        return candidates
 
     def _folds(self, plain: _TSK, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Iterator[Fold]:
         splitter = check_cv(self.cv, y, classifier=isinstance(self, ClassifierMixin))

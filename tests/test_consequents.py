@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+import formulas
+from sessc import consequents
+from sessc.consequents import ridge_path
+from sessc.rows import Rows
+
+ALPHAS = np.asarray([1e-4, 0.01, 1.0, 100.0])
+
+
+@pytest.fixture
+def problem(rng):
+    X = rng.normal(size=(60, 3))
+    return X, rng.integers(3, size=60), X[:4], 0.5 + rng.random((4, 3)), rng.random(60)
+
+
+def outputs(X, centers, widths, B, order):
+    F = formulas.firing(X, centers, widths**2)
+    return formulas.regressors(X, F, order) @ B.reshape(-1, B.shape[-1])
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("solve", ["_primal", "_dual"])
+def test_outputs_are_those_of_ridge_with_an_intercept(problem, order, solve):
+    X, y, centers, widths, _ = problem
+    path = getattr(consequents, solve)(Rows(X, y, n_classes=3), centers, widths, order, ALPHAS)
+    P = formulas.regressors(X, formulas.firing(X, centers, widths**2), order)
+    for B, alpha in zip(path, ALPHAS, strict=True):
+        slopes, intercept = formulas.ridge(P, np.eye(3)[y], alpha)
+        np.testing.assert_allclose(outputs(X, centers, widths, B, order), P @ slopes + intercept, atol=1e-8)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_primal_and_dual_agree(problem, order):
+    X, y, centers, widths, weight = problem
+    rows = Rows(X, y, weight, 3, block_rows=11)
+    primal = consequents._primal(rows, centers, widths, order, ALPHAS)
+    dual = consequents._dual(rows, centers, widths, order, ALPHAS)
+    np.testing.assert_allclose(dual, primal, rtol=1e-6, atol=1e-8)
+
+
+def test_the_smaller_system_is_solved(problem, monkeypatch):
+    X, y, centers, widths, _ = problem
+    called = []
+    for name in ("_primal", "_dual"):
+        solver = getattr(consequents, name)
+        monkeypatch.setattr(consequents, name, lambda *a, s=solver, n=name: called.append(n) or s(*a))
+    ridge_path(Rows(X, y, n_classes=3), centers, widths, 1, ALPHAS)  # 60 rows, 16 regressors
+    ridge_path(Rows(X[:10], y[:10], n_classes=3), centers, widths, 1, ALPHAS)
+    assert called == ["_primal", "_dual"]
+
+
+@pytest.mark.parametrize("solve", ["_primal", "_dual"])
+def test_weights_are_repetitions(problem, solve, rng):
+    X, y, centers, widths, _ = problem
+    weight = rng.integers(3, size=60)
+    solver = getattr(consequents, solve)
+    weighted = solver(Rows(X, y, weight.astype(float), 3), centers, widths, 1, ALPHAS)
+    repeated = solver(Rows(np.repeat(X, weight, 0), np.repeat(y, weight), n_classes=3), centers, widths, 1, ALPHAS)
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_classes_sum_to_one(problem, order):
+    X, y, centers, widths, _ = problem
+    for B in ridge_path(Rows(X, y, n_classes=3), centers, widths, order, ALPHAS):
+        np.testing.assert_allclose(outputs(X, centers, widths, B, order).sum(axis=1), 1)
+
+
+def test_no_penalty_at_all_is_least_squares(problem):
+    X, y, centers, widths, _ = problem
+    [B] = ridge_path(Rows(X, y, n_classes=3), centers, widths, 1, np.zeros(1))
+    P = formulas.regressors(X, formulas.firing(X, centers, widths**2), 1)
+    best = P @ np.linalg.lstsq(P, np.eye(3)[y])[0]
+    np.testing.assert_allclose(outputs(X, centers, widths, B, 1), best, atol=1e-6)

@@ -1,0 +1,204 @@
+"""Cross-validated rule models against a plain exhaustive search."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.metrics import balanced_accuracy_score, get_scorer
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sessc import FCM, SESSC, SESSCClassifier, TSKClassifier, TSKClassifierCV, TSKRegressor, TSKRegressorCV
+
+GRID = {"gamma": (0.1, 10.0, 100.0), "beta": (0.1, 1.0)}
+WIDTHS = (0.3, "auto", 30.0)
+ALPHAS = (0.001, 0.1, 10.0)
+FOLDS = StratifiedKFold(4, shuffle=True, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return X[:, :6], y
+
+
+def first_best(scores):
+    return int(np.argmax(np.mean(scores, axis=1)))
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_staged_search_is_two_exhaustive_searches(wine, order):
+    X, y = wine
+    found = TSKClassifierCV(
+        4,
+        order=order,
+        clusterer=SESSC(),
+        clusterer_grid=GRID,
+        width_scales=WIDTHS,
+        alphas=ALPHAS,
+        cv=FOLDS,
+        random_state=5,
+    ).fit(X, y)
+    seed = int(np.random.RandomState(5).randint(2**31))  # what a TSKClassifier gives its clusterer
+    candidates = [dict(zip(GRID, values, strict=True)) for values in product(*GRID.values())]
+    first = [
+        cross_val_score(
+            make_pipeline(StandardScaler(), SESSCClassifier(4, random_state=seed, **candidate)),
+            X,
+            y,
+            cv=FOLDS,
+            scoring="balanced_accuracy",
+        )
+        for candidate in candidates
+    ]
+    best = candidates[first_best(first)]
+    second = {
+        (h, a): cross_val_score(
+            TSKClassifier(4, order=order, clusterer=SESSC(**best), width_scale=h, alpha=a, random_state=5),
+            X,
+            y,
+            cv=FOLDS,
+            scoring="balanced_accuracy",
+        )
+        for h, a in product(WIDTHS, ALPHAS)
+    }
+    h, a = list(second)[first_best(list(second.values()))]
+    assert found.best_params_ == {
+        "clusterer__gamma": best["gamma"],
+        "clusterer__beta": best["beta"],
+        "width_scale": h,
+        "alpha": a,
+    }
+    results = found.cv_results_
+    scores = np.stack([results[f"split{k}_test_score"] for k in range(4)], axis=1)
+    np.testing.assert_allclose(scores[results["stage"] == 2], list(second.values()), atol=1e-12)
+    assert found.best_score_ == pytest.approx(np.mean(second[h, a]))
+    plain = TSKClassifier(4, order=order, clusterer=SESSC(), random_state=5).set_params(**found.best_params_)
+    np.testing.assert_array_equal(found.predict_proba(X), plain.fit(X, y).predict_proba(X))
+
+
+def test_the_first_stage_is_an_exhaustive_search_too(wine):
+    """Scores of the first stage, from starts that do not depend on the units of the features."""
+    X, y = wine
+    X = StandardScaler().fit_transform(X)
+    start = X[[0, 60, 120, 170]]
+    found = TSKClassifierCV(
+        4,
+        clusterer=SESSC(init=start),
+        clusterer_grid=GRID,
+        width_scales=(1.0,),
+        alphas=(1.0,),
+        cv=FOLDS,
+        standardize=False,
+    ).fit(X, y)
+    for k, candidate in enumerate(product(*GRID.values())):
+        model = SESSCClassifier(4, init=start, **dict(zip(GRID, candidate, strict=True)))
+        scores = cross_val_score(model, X, y, cv=FOLDS, scoring="balanced_accuracy")
+        assert found.cv_results_["mean_test_score"][k] == pytest.approx(scores.mean())
+
+
+@pytest.mark.parametrize(("clusterer", "grid"), [(FCM(), {"m": (1.2, 2.0)}), (SESSC(), GRID)])
+def test_a_joint_search_is_one_exhaustive_search(wine, clusterer, grid, rng):
+    X, y = wine
+    weight = rng.random(len(X))
+    found = TSKClassifierCV(
+        4,
+        clusterer=clusterer,
+        clusterer_grid=grid,
+        width_scales=WIDTHS,
+        alphas=ALPHAS,
+        cv=FOLDS,
+        search="joint",
+        scoring="accuracy",
+        random_state=0,
+    ).fit(X, y, sample_weight=weight)
+    scores, params = [], []
+    for values in product(*grid.values(), WIDTHS, ALPHAS):
+        *inner, h, a = values
+        settings = {f"clusterer__{name}": value for name, value in zip(grid, inner, strict=True)}
+        settings |= {"width_scale": h, "alpha": a}
+        model = TSKClassifier(4, clusterer=clusterer, random_state=0).set_params(**settings)
+        row = []
+        for train, test in FOLDS.split(X, y):
+            model.fit(X[train], y[train], sample_weight=weight[train])
+            row.append(model.score(X[test], y[test], sample_weight=weight[test]))
+        scores.append(row)
+        params.append(settings)
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"], np.mean(scores, axis=1), atol=1e-12)
+    assert found.best_params_ == params[first_best(scores)]
+    assert found.cv_results_["params"] == params
+
+
+def test_ties_go_to_the_first(wine):
+    X, y = wine
+    found = TSKClassifierCV(
+        2,
+        clusterer=SESSC(),
+        clusterer_grid={"n_jobs": (None, 1)},
+        width_scales=(1.0, 1.0),
+        alphas=(1.0, 1.0),
+        cv=3,
+        random_state=0,
+    ).fit(X, y)
+    assert found.best_params_["clusterer__n_jobs"] is None
+    assert set(found.cv_results_["rank_test_score"][found.cv_results_["stage"] == 2]) == {1}
+
+
+def test_processes_change_nothing(wine):
+    X, y = wine
+    alone = TSKClassifierCV(4, random_state=0).fit(X, y)
+    shared = TSKClassifierCV(4, random_state=0, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(alone.cv_results_["mean_test_score"], shared.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(alone.predict_proba(X), shared.predict_proba(X))
+
+
+def test_regression(rng):
+    X, y = load_diabetes(return_X_y=True)
+    found = TSKRegressorCV(4, order=1, alphas=(1.0, 100.0), width_scales=("auto",), random_state=0).fit(X, y)
+    assert found.best_score_ > 0.4
+    plain = TSKRegressor(4, order=1, clusterer=SESSC(loss="squared"), random_state=0)
+    plain.set_params(**found.best_params_).fit(X, y)
+    np.testing.assert_allclose(found.predict(X), plain.predict(X))
+
+
+def test_scoring_may_be_callable_and_cv_an_iterable(wine):
+    X, y = wine
+    folds = list(FOLDS.split(X, y))
+
+    def score(model, X, y):
+        return balanced_accuracy_score(y, model.predict(X))
+
+    ours = TSKClassifierCV(3, cv=folds, scoring=score, random_state=0).fit(X, y)
+    default = TSKClassifierCV(3, cv=FOLDS, random_state=0).fit(X, y)
+    assert ours.best_params_ == default.best_params_
+    probabilistic = TSKClassifierCV(3, scoring="neg_log_loss", random_state=0).fit(X, y)
+    assert probabilistic.best_score_ < 0
+    assert get_scorer("neg_log_loss")(probabilistic, X, y) < 0
+
+
+def test_names_survive(wine):
+    pandas = pytest.importorskip("pandas")
+    X, y = wine
+    frame = pandas.DataFrame(X, columns=[f"f{d}" for d in range(6)])
+    found = TSKClassifierCV(3, random_state=0).fit(frame, pandas.Series(y, name="kind"))
+    assert found.rules_.feature_names == tuple(frame.columns)
+    assert found.rules_.target_name == "kind"
+    np.testing.assert_array_equal(found.predict(frame), found.rules_(frame))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"search": "greedy"}, "search must be"),
+        ({"search": "staged", "clusterer": FCM()}, "FCM does not"),
+        ({"clusterer_grid": {"init": ["random"]}}, "'init'"),
+        ({"clusterer_grid": {"gamma": [0.0]}}, "gamma must be"),
+        ({"alphas": [-1.0]}, "alphas must"),
+        ({"width_scales": []}, "width_scales must"),
+    ],
+)
+def test_mistakes_are_named(wine, settings, message):
+    with pytest.raises(ValueError, match=message):
+        TSKClassifierCV(3, **settings).fit(*wine)
