@@ -25,11 +25,12 @@ def test_order_of_addition_is_fixed(n_jobs, rng):
     np.testing.assert_array_equal(alone, shared)
 
 
-def test_preparation_is_done_once_for_one_block():
+@pytest.mark.parametrize(("n", "preparations"), [(100, 10), (2**20, 20)])
+def test_a_small_table_is_prepared_once_and_a_large_one_never_kept(n, preparations):
     calls = []
-    rows = Rows(np.ones((5, 2))).prepared(lambda block: calls.append(1) or block.X)
-    assert rows.sum(np.sum) == rows.sum(np.sum) == 10
-    assert len(calls) == 1
+    rows = Rows(np.ones((n, 2)), block_rows=n // 10 + 1).prepared(lambda block: calls.append(1) or block.X)
+    assert rows.sum(np.sum) == rows.sum(np.sum) == 2 * n
+    assert len(calls) == preparations
 
 
 def test_blocks_shrink_for_wide_tables():

@@ -5,18 +5,20 @@ Everything here works on any array of the array API standard and returns arrays 
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
+import array_api_compat
+import array_api_compat.numpy
 import numpy as np
-from array_api_compat import array_namespace
 
 __all__ = [
     "Array",
     "array_namespace",
     "divide",
+    "exp",
     "floor",
-    "flush",
     "one_hot",
     "scalar",
     "softmax",
@@ -29,13 +31,30 @@ Array = Any
 """An array of any library that follows the array API standard."""
 
 
+def array_namespace(*arrays: Array) -> Any:
+    """The functions of the array API standard for these arrays."""
+    # Asked thirty times an iteration: NumPy, the usual answer, should cost nothing.
+    if all(type(array) is np.ndarray for array in arrays):
+        return array_api_compat.numpy
+    return array_api_compat.array_namespace(*arrays)
+
+
 @cache
 def _smallest_normal(dtype: Any, xp: Any) -> float:
     return float(xp.finfo(dtype).smallest_normal)
 
 
+@cache
+def _least_logarithm(dtype: Any, xp: Any) -> float:
+    """Logarithm of the smallest number that a product with machine epsilon leaves normal."""
+    limits = xp.finfo(dtype)
+    return math.log(float(limits.smallest_normal) / float(limits.eps))
+
+
 def scalar(value: float, like: Array) -> Array:
     """A number as an array of the kind, dtype and device of ``like``."""
+    if type(like) is np.ndarray:
+        return like.dtype.type(value)
     xp = array_namespace(like)
     return xp.asarray(value, dtype=like.dtype, device=getattr(like, "device", None))
 
@@ -43,28 +62,32 @@ def scalar(value: float, like: Array) -> Array:
 def floor(x: Array) -> Array:
     """``max(x, smallest normal number)``: safe to take a logarithm of, and no larger lie than needed."""
     xp = array_namespace(x)
-    tiny = _smallest_normal(x.dtype, xp)
-    return x if _all_reach(x, tiny) else xp.maximum(x, scalar(tiny, x))
+    return xp.maximum(x, scalar(_smallest_normal(x.dtype, xp), x))
 
 
-def flush(x: Array) -> Array:
-    """Non-negative ``x`` with denormal numbers set to zero: arithmetic on them is many times slower."""
+def exp(x: Array) -> Array:
+    """``exp(x)`` for ``x`` of zero or less, but exactly zero where it would come near underflow.
+
+    Both underflow and the denormal numbers around it are many times slower than ordinary arithmetic, and
+    memberships are full of them.
+    """
     xp = array_namespace(x)
-    tiny = _smallest_normal(x.dtype, xp)
-    return x if _all_reach(x, tiny) else xp.where(x < tiny, scalar(0.0, x), x)
-
-
-def _all_reach(x: Array, low: float) -> bool:
-    # Looking first is a quarter of the price of a new array, and mostly there is nothing to do.
-    return 0 not in x.shape and float(array_namespace(x).min(x)) >= low
+    least = _least_logarithm(x.dtype, xp)
+    # Looking first is a quarter of the price of a new array, and often there is nothing to do.
+    if 0 in x.shape or float(xp.min(x)) >= least:
+        return xp.exp(x)
+    least = scalar(least, x)
+    result = xp.exp(xp.maximum(x, least))
+    result -= xp.exp(least)
+    return result
 
 
 def softmax(logits: Array, axis: int = -1) -> Array:
     """``exp(logits)`` normalised to sum to one along ``axis``, without overflow or denormals."""
     xp = array_namespace(logits)
-    shares = xp.exp(logits - xp.max(logits, axis=axis, keepdims=True))
+    shares = exp(logits - xp.max(logits, axis=axis, keepdims=True))
     shares /= xp.sum(shares, axis=axis, keepdims=True)
-    return flush(shares)
+    return shares
 
 
 def xlogx(x: Array) -> Array:
@@ -76,7 +99,8 @@ def xlogx(x: Array) -> Array:
 def divide(x: Array, y: Array, otherwise: Array) -> Array:
     """``x / y`` where ``y`` is positive, else ``otherwise``."""
     xp = array_namespace(x, y)
-    return xp.where(y > 0, x / xp.where(y > 0, y, scalar(1.0, y)), otherwise)
+    positive = y > 0
+    return xp.where(positive, x / xp.where(positive, y, scalar(1.0, y)), otherwise)
 
 
 def squared_distances(X: Array, V: Array) -> Array:
@@ -89,8 +113,8 @@ def squared_distances(X: Array, V: Array) -> Array:
 def one_hot(codes: Array, n_classes: int, dtype: Any) -> Array:
     """Rows of the identity matrix picked by integer ``codes``."""
     xp = array_namespace(codes)
-    classes = xp.arange(n_classes, dtype=codes.dtype, device=getattr(codes, "device", None))
-    return xp.astype(codes[:, None] == classes[None, :], dtype)
+    identity = xp.eye(n_classes, dtype=dtype, device=getattr(codes, "device", None))
+    return xp.take(identity, codes, axis=0)
 
 
 def to_numpy(x: Array) -> np.ndarray:

@@ -155,7 +155,7 @@ class Objective:
         # A rule that has lost all its samples stays where it was.
         V = divide(statistics.x, (1 - self.eta) * mass, otherwise=parameters.V)
         scatter = statistics.xx - 2 * V * statistics.x + (1 - self.eta) * V * V * mass
-        W = self.weights(_without_rounding(scatter, statistics), varies=statistics.xx)
+        W = self.weights(_without_rounding(scatter, statistics.xx), varies=statistics.xx)
         if self.loss is None:
             return Parameters(V, W)
         Z = divide(statistics.labels[:, : parameters.Z.shape[1]], mass, otherwise=parameters.Z)
@@ -179,15 +179,14 @@ class Objective:
         return float(fit + statistics.penalty + total(xp, self.weighting.penalty(parameters.W, axis=1)))
 
 
-def _without_rounding(scatter: Array, statistics: Statistics) -> Array:
-    """Scatter with what rounding leaves of a true zero set to zero.
+def _without_rounding(scatter: Array, squares: Array) -> Array:
+    """Scatter with what rounding leaves of a true zero, after such squares cancelled, set to zero.
 
     A rule with a single sample has no scatter, and which feature gets its weight must not depend on the last
-    bits of sums that cancel.
+    bits of sums.
     """
     xp = array_namespace(scatter)
-    mean_square = xp.sum(statistics.xx, axis=0) / xp.sum(statistics.mass)
-    rounding = 64 * xp.finfo(scatter.dtype).eps * mean_square * statistics.mass[:, None]
+    rounding = (64 * xp.finfo(scatter.dtype).eps) * squares
     return xp.where(xp.abs(scatter) <= rounding, scalar(0.0, scatter), scatter)
 
 

@@ -23,8 +23,11 @@ from ._array import Array, array_namespace, one_hot
 
 __all__ = ["Block", "Rows", "one_blas_thread"]
 
-BLOCK_ELEMENTS = 2**18
-"""Numbers in the columns of one block: about 2 MiB of float64, which keeps it in a core's cache."""
+BLOCK_ELEMENTS = 3 * 2**17
+"""Numbers in the columns of one block: about 3 MiB of float64, large for BLAS and small for caches."""
+
+KEPT_ELEMENTS = 2**20
+"""Tables of at most this many numbers (8 MiB of float64) are prepared once and kept; others on every pass."""
 
 
 class Block(NamedTuple):
@@ -115,7 +118,7 @@ class Rows:
         return X if self.scale is None else X / self.scale
 
     def prepared(self, prepare: Callable[[Block], Any]) -> Rows:
-        """The same rows, each block arriving as ``prepare(block)``: done once if one block holds them all."""
+        """The same rows, each block arriving as ``prepare(block)``: done once if the table is small."""
         return replace(self, prepare=prepare)
 
     def sum(self, fn: Callable[[Any], Any]) -> Any:
@@ -129,14 +132,12 @@ class Rows:
     def _each(self, fn: Callable[[Any], Any]) -> Iterator[Any]:
         keep_freed_memory()
         with one_blas_thread():
-            if len(self._slices) == 1:
-                yield fn(self._only_block)
-                return
-            n_jobs = min(effective_n_jobs(self.n_jobs), len(self._slices))
-            if n_jobs == 1:
-                yield from (fn(self._block(part)) for part in self._slices)
+            n_jobs = 1 if len(self._slices) == 1 else effective_n_jobs(self.n_jobs)
+            if self.X.shape[0] * self.n_features <= KEPT_ELEMENTS:
+                items, work = self._kept_blocks, fn
             else:
-                yield from _in_order(lambda part: fn(self._block(part)), self._slices, n_jobs)
+                items, work = self._slices, lambda part: fn(self._block(part))
+            yield from map(work, items) if n_jobs == 1 else _in_order(work, items, n_jobs)
 
     @cached_property
     def _slices(self) -> list[slice]:
@@ -145,8 +146,8 @@ class Rows:
         return [slice(start, min(start + step, n)) for start in range(0, max(n, 1), step)]
 
     @cached_property
-    def _only_block(self) -> Any:
-        return self._block(self._slices[0])
+    def _kept_blocks(self) -> list[Any]:
+        return [self._block(part) for part in self._slices]
 
     def _block(self, part: slice) -> Any:
         X = self.measured(self.X[part, :])

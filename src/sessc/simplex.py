@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._array import Array, array_namespace, floor, flush, scalar, softmax, xlogx
+from ._array import Array, array_namespace, exp, floor, scalar, softmax, xlogx
 
 __all__ = ["Entropy", "Linear", "Power", "Quadratic", "Sharing", "Uniform"]
 
@@ -80,16 +80,18 @@ class Power(Sharing):
         # With q_k = (c_min/c_k)**(1/(e-1)) and Q = sum_k q_k, the share is q_k / Q and its e-th power is
         # q_k / c_k * c_min / Q**e: one logarithm and one exponential where share() and amount() need three.
         xp = array_namespace(cost)
-        cost = floor(cost)
+        cheapest = xp.min(cost, axis=axis, keepdims=True)
+        lowest = floor(cheapest)
+        if bool(xp.any(cheapest < lowest)):
+            cost = floor(cost)
         logit = xp.log(cost)
-        lowest = xp.min(logit, axis=axis, keepdims=True)
-        logit -= lowest
+        logit -= xp.log(lowest)
         logit *= -1 / (self.exponent - 1)
-        amount = xp.exp(logit)
-        total = xp.sum(amount, axis=axis, keepdims=True)
+        amount = exp(logit)
+        scale = lowest * xp.sum(amount, axis=axis, keepdims=True) ** -self.exponent
         amount /= cost
-        amount *= xp.exp(lowest - self.exponent * xp.log(total))
-        return flush(amount), 0.0
+        amount *= scale
+        return amount, 0.0
 
 
 @dataclass(frozen=True)

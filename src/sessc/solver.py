@@ -62,7 +62,7 @@ def alternate(
         history.append(objective.value(statistics, moved, coefficients))
         shift = _distance(moved.V, parameters.V, scale)
         parameters = moved
-        if shift <= tol or stop():
+        if stop() or shift <= tol:
             break
     return Solution(parameters, tuple(history))
 

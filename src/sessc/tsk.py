@@ -193,9 +193,9 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
 
     def _clusterer(self, problem: Problem) -> SoftSubspace:
         """A copy of the clusterer that will be fitted: the model's own settings override its."""
+        if not isinstance(self.clusterer, (SoftSubspace, type(None))):
+            raise ValueError(f"clusterer must be one of sessc's clusterers or None, got {self.clusterer!r}.")
         clusterer = self._default_clusterer() if self.clusterer is None else clone(self.clusterer)
-        if not isinstance(clusterer, SoftSubspace):
-            raise ValueError(f"clusterer must be one of sessc's clusterers, got {self.clusterer!r}.")
         clusterer.set_params(n_clusters=count_rules(problem, self.n_rules))
         if self.random_state is not None:
             clusterer.set_params(random_state=check_random_state(self.random_state).randint(2**31))
