@@ -50,6 +50,12 @@ def test_regression_and_slopes_are_in_the_users_units(rules):
     assert "price = -195 + 2 height - 300 dose" in str(linear)
 
 
+def test_there_is_no_negative_zero(rules):
+    text = str(replace(rules, consequents=np.asarray([[[1.0, -0.001]]] * 2)))
+    assert "ill 0.00" in text
+    assert "-0.00" not in text
+
+
 def test_names_of_features_and_classes_are_used():
     iris = load_iris()
     model = TSKClassifier(3, random_state=0).fit(iris.data, iris.target_names[iris.target])

@@ -69,7 +69,7 @@ def _consequent(rules: RuleBase, r: int) -> str:
         if rules.classes is None:
             return f"{names[0]} = {outputs[0]:.4g}"
         order = np.argsort(-outputs, kind="stable")
-        return ", ".join(f"{names[c]} {outputs[c]:.2f}" for c in order)
+        return ", ".join(f"{names[c]} {outputs[c].round(2) + 0.0:.2f}" for c in order)  # no "-0.00"
     slopes = rules.consequents[r, 1:] / rules.scale[:, None]
     constants = rules.consequents[r, 0] - rules.mean @ slopes
     return "\n       ".join(
