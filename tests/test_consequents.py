@@ -72,5 +72,5 @@ def test_no_penalty_at_all_is_least_squares(problem):
     X, y, centers, widths, _ = problem
     [B] = ridge_path(Rows(X, y, n_classes=3), centers, widths, 1, np.zeros(1))
     P = formulas.regressors(X, formulas.firing(X, centers, widths**2), 1)
-    best = P @ np.linalg.lstsq(P, np.eye(3)[y])[0]
+    best = P @ np.linalg.lstsq(P, np.eye(3)[y], rcond=None)[0]
     np.testing.assert_allclose(outputs(X, centers, widths, B, 1), best, atol=1e-6)

@@ -101,12 +101,16 @@ def check_each(name: str, values: Any, allowed: _Range) -> None:
             raise ValueError(f"{name} must hold {allowed} each, got {value!r}.")
 
 
+class SparseError(ValueError, TypeError):
+    """A ValueError like that for any other input; scikit-learn itself raises a TypeError, and 1.6 expects it."""
+
+
 def read_table(estimator: Any, X: Any, *, reset: bool = False, min_rows: int = 1) -> np.ndarray:
     """A table of samples as a float array, after the checks users deserve."""
     if type(X).__name__ == "LazyFrame":
         raise ValueError("X is a Polars LazyFrame, which holds no data yet; pass X.collect() instead.")
     if issparse(X):
-        raise ValueError("X is a sparse matrix, and rules need dense data; pass X.toarray() instead.")
+        raise SparseError("X is a sparse matrix, and rules need dense data; pass X.toarray() instead.")
     _refuse_text(X)
     X = validate_data(
         estimator,
