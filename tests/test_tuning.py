@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sessc import FCM, SESSC, SESSCClassifier, TSKClassifier, TSKClassifierCV, TSKRegressor, TSKRegressorCV
+from sessc import FCM, SESSC, SFP, SESSCClassifier, TSKClassifier, TSKClassifierCV, TSKRegressor, TSKRegressorCV
 
 GRID = {"gamma": (0.1, 10.0, 100.0), "beta": (0.1, 1.0)}
 WIDTHS = (0.3, "auto", 30.0)
@@ -131,6 +131,16 @@ def test_a_joint_search_is_one_exhaustive_search(wine, clusterer, grid, rng):
     assert found.cv_results_["params"] == params
 
 
+def test_a_list_of_grids_ties_parameters_together(wine):
+    X, y = wine
+    grids = [{"gamma": (g,), "alpha": (2 * g,)} for g in (0.1, 0.5)]
+    found = TSKClassifierCV(3, clusterer=SFP(), clusterer_grid=grids, cv=3, random_state=0).fit(X, y)
+    first = [
+        p for p, stage in zip(found.cv_results_["params"], found.cv_results_["stage"], strict=True) if stage == 1
+    ]
+    assert first == [{"clusterer__gamma": g, "clusterer__alpha": 2 * g} for g in (0.1, 0.5)]
+
+
 def test_ties_go_to_the_first(wine):
     X, y = wine
     found = TSKClassifierCV(
@@ -195,6 +205,7 @@ def test_names_survive(wine):
         ({"search": "staged", "clusterer": FCM()}, "FCM does not"),
         ({"clusterer_grid": {"init": ["random"]}}, "'init'"),
         ({"clusterer_grid": {"gamma": [0.0]}}, "gamma must be"),
+        ({"clusterer_grid": []}, "clusterer_grid must"),
         ({"alphas": [-1.0]}, "alphas must"),
         ({"width_scales": []}, "width_scales must"),
     ],

@@ -133,6 +133,9 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
     """What rule classifiers and regressors have in common."""
 
     _ranges = RANGES
+    _link: Link
+    _target_mean: Any = 0.0
+    _target_scale: Any = 1.0
 
     def __init__(
         self,
@@ -155,10 +158,6 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def _read_problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        raise NotImplementedError
-
-    def _finish(self, consequents: np.ndarray) -> tuple[np.ndarray, Link, np.ndarray | None]:
-        """Consequents in the units of the targets, how they are linked, and the classes."""
         raise NotImplementedError
 
     def _default_clusterer(self) -> SoftSubspace:
@@ -217,16 +216,17 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
     def _rule_base(
         self, problem: Problem, centers: np.ndarray, width: np.ndarray, consequents: np.ndarray
     ) -> RuleBase:
-        consequents, link, classes = self._finish(consequents)
+        consequents = self._target_scale * consequents
+        consequents[:, 0] += self._target_mean
         return RuleBase(
             centers=centers,
             widths=width,
             consequents=consequents.astype(centers.dtype),
             mean=problem.rows.center,
             scale=problem.rows.scale,
-            link=link,
+            link=self._link,
             feature_names=self._feature_names,
-            classes=classes,
+            classes=getattr(self, "classes_", None),
             target_name=self._target_name,
         )
 
@@ -308,6 +308,8 @@ def documented(default: str) -> Any:
 class _Classifies(ClassifierMixin):
     """What makes a rule model a classifier."""
 
+    _link: Link = Proportions()
+
     def _default_clusterer(self: Any) -> SoftSubspace:
         return SESSC()
 
@@ -325,9 +327,6 @@ class _Classifies(ClassifierMixin):
             n_jobs=self.n_jobs,
         )
 
-    def _finish(self: Any, consequents: np.ndarray) -> tuple[np.ndarray, Link, np.ndarray | None]:
-        return consequents, Proportions(), self.classes_
-
     def predict_proba(self: Any, X: Any) -> np.ndarray:
         """Probability of each class, in the order of ``classes_``."""
         return self._each_row(X, lambda X: self.rules_.probabilities(X))
@@ -335,7 +334,12 @@ class _Classifies(ClassifierMixin):
     def decision_function(self: Any, X: Any) -> np.ndarray:
         """The outputs of the rules: one column for each class, or for two classes their difference."""
         outputs = self._each_row(X, lambda X: self.rules_.outputs(X))
-        return outputs[:, 1] - outputs[:, 0] if len(self.classes_) == 2 else outputs
+        return decision(outputs)
+
+
+def decision(outputs: np.ndarray) -> np.ndarray:
+    """Outputs as scikit-learn wants decisions: for two classes one column, positive for the second."""
+    return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
 
 
 def class_weights(
@@ -359,6 +363,8 @@ def class_weights(
 class _Regresses(RegressorMixin):
     """What makes a rule model a regressor: targets are standardised inside."""
 
+    _link: Link = Identity()
+
     def _default_clusterer(self: Any) -> SoftSubspace:
         return SESSC(loss="squared")
 
@@ -374,11 +380,6 @@ class _Regresses(RegressorMixin):
         if isinstance(clusterer._loss(), LogLoss):
             raise ValueError(f'clusterer={self.clusterer!r} needs loss="squared" for real targets.')
         return clusterer
-
-    def _finish(self: Any, consequents: np.ndarray) -> tuple[np.ndarray, Link, np.ndarray | None]:
-        consequents = self._target_scale * consequents
-        consequents[:, 0] += self._target_mean
-        return consequents, Identity(), None
 
 
 @documented("SESSC")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise, product
@@ -27,7 +26,8 @@ from .checks import RANGES, check_each, check_parameters, read_table, read_weigh
 from .cluster import SESSC
 from .consequents import ridge_path
 from .objective import Objective, Parameters
-from .rows import Rows
+from .rows import Block, Rows
+from .rules import design, firing
 from .soft_subspace import SoftSubspace
 from .tsk import (
     _TSK,
@@ -37,6 +37,7 @@ from .tsk import (
     _Classifies,
     _Regresses,
     cluster,
+    decision,
     deviations,
     documented,
     scale_of_widths,
@@ -69,66 +70,79 @@ class Fold:
     def cluster(self, candidate: Candidate) -> Clusters:
         return cluster(self.problem, clone(self.clusterer).set_params(**candidate), self.centers)
 
-    def score(self, model: BaseEstimator) -> float:
+    def score(self, outputs: np.ndarray) -> float:
+        """The score of these outputs for the test part."""
+        answers = _ClassAnswers if isinstance(self.model, ClassifierMixin) else _ValueAnswers
+        outputs = self.model._target_mean + self.model._target_scale * outputs
         weight = {} if self.weight is None else {"sample_weight": self.weight}
         with warnings.catch_warnings():
             # A rare class may be missing from a fold; saying so for every candidate helps nobody.
             warnings.filterwarnings("ignore", message="y_pred contains classes not in y_true")
-            return float(self.scorer(model, self.X, self.y, **weight))
+            return float(self.scorer(answers(self.model, outputs), self.X, self.y, **weight))
 
     def score_clusters(self, objective: Objective, parameters: Parameters) -> float:
         """How well the clusters predict by themselves, before any least squares."""
-        vote = _ClassVote if isinstance(self.model, ClassifierMixin) else _ValueVote
-        return self.score(vote(self.model, objective.without_labels(), parameters, self.problem.rows))
+        objective = objective.without_labels()
+        coefficients = objective.coefficients(parameters)
+        rows = self._test_rows.prepared(objective.columns)
+        memberships = rows.map(lambda columns: objective.memberships(coefficients, columns).T)
+        return self.score(memberships @ parameters.Z)
 
     def score_rules(
         self, objective: Objective, parameters: Parameters, width_scales: Sequence, alphas: np.ndarray
     ) -> np.ndarray:
         """Scores (width_scales, alphas) of the rules made of these clusters."""
+        order, V = self.model.order, parameters.V
         deviation = deviations(self.problem, objective, parameters)
         scores = np.empty((len(width_scales), len(alphas)))
         for h, width_scale in enumerate(width_scales):
-            width = widths(self.problem, deviation, scale_of_widths(width_scale, deviation.shape[1]))
-            path = ridge_path(self.problem.fit_rows, parameters.V, width, self.model.order, alphas)
-            for a, consequents in enumerate(path):
-                model = copy(self.model)
-                model.rules_ = model._rule_base(self.problem, parameters.V, width, consequents)
-                scores[h, a] = self.score(model)
+            width = widths(self.problem, deviation, scale_of_widths(width_scale, V.shape[1]))
+            path = ridge_path(self.problem.fit_rows, V, width, order, alphas)
+            stacked = np.moveaxis(path, 0, 2).reshape(-1, len(alphas) * path.shape[-1])
+            outputs = self._test_rows.map(partial(_rule_outputs, V, width, order, stacked.astype(V.dtype)))
+            for a, one in enumerate(np.split(outputs, len(alphas), axis=1)):
+                scores[h, a] = self.score(one)
         return scores
 
+    @property
+    def _test_rows(self) -> Rows:
+        return Rows(self.X).standardized(self.problem.rows.center, self.problem.rows.scale)
 
-class _Vote(BaseEstimator):
-    """Clusters of a fold as a predictor: their outputs, weighted by membership."""
 
-    def __init__(self, model: Any, objective: Objective, parameters: Parameters, rows: Rows):
-        self.model, self.objective, self.parameters, self.rows = model, objective, parameters, rows
+def _rule_outputs(
+    centers: np.ndarray, width: np.ndarray, order: int, consequents: np.ndarray, block: Block
+) -> np.ndarray:
+    return design(firing(block.X, centers, width), block.X, order) @ consequents
+
+
+class _Answers(BaseEstimator):
+    """A predictor that already knows its outputs for the rows it will be asked about, for scorers."""
+
+    def __init__(self, model: Any, outputs: np.ndarray):
+        self.model, self.outputs = model, outputs
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def _outputs(self, X: np.ndarray) -> np.ndarray:
-        coefficients = self.objective.coefficients(self.parameters)
-        rows = Rows(X, center=self.rows.center, scale=self.rows.scale).prepared(self.objective.columns)
-        memberships = rows.map(lambda columns: self.objective.memberships(coefficients, columns).T)
-        return memberships @ self.parameters.Z
 
-
-class _ClassVote(ClassifierMixin, _Vote):
+class _ClassAnswers(ClassifierMixin, _Answers):
     @property
     def classes_(self) -> np.ndarray:
         return self.model.classes_
 
-    def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        outputs = self._outputs(X)
-        return outputs / outputs.sum(axis=1, keepdims=True)
+    def predict(self, X: Any) -> np.ndarray:
+        return self.classes_[np.argmax(self.outputs, axis=1)]
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        return self.classes_[np.argmax(self._outputs(X), axis=1)]
+    def predict_proba(self, X: Any) -> np.ndarray:
+        return self.model._link(self.outputs)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        return decision(self.outputs)
 
 
-class _ValueVote(RegressorMixin, _Vote):
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        return self.model._target_mean + self.model._target_scale * self._outputs(X)[:, 0]
+class _ValueAnswers(RegressorMixin, _Answers):
+    def predict(self, X: Any) -> np.ndarray:
+        return self.outputs[:, 0]
 
 
 class _TSKCV(_TSK):
@@ -211,9 +225,11 @@ class _TSKCV(_TSK):
         grid = self.clusterer_grid
         if grid is None:
             grid = DEFAULT_GRID if self.clusterer is None else {}
-        if reserved := {"n_clusters", "init", "n_init", "random_state"} & set(grid):
+        candidates = list(_combinations([grid] if isinstance(grid, Mapping) else grid))
+        if not candidates:
+            raise ValueError(f"clusterer_grid must hold at least one candidate, got {grid!r}.")
+        if reserved := {"n_clusters", "init", "n_init", "random_state"}.intersection(*candidates):
             raise ValueError(f"clusterer_grid must not hold {reserved.pop()!r}: starts are shared by candidates.")
-        candidates = list(_grid(grid))
         for candidate in candidates:
             check_parameters(clone(plain.clusterer).set_params(**candidate))
         return candidates
@@ -262,10 +278,11 @@ def _seed(random_state: Any, clusterer: Any) -> Any:
     return check_random_state(random_state).randint(2**31)
 
 
-def _grid(grid: Mapping[str, Sequence]) -> Iterator[Candidate]:
-    """All combinations, the last parameter varying fastest."""
-    for values in product(*grid.values()):
-        yield dict(zip(grid, values, strict=True))
+def _combinations(grids: Sequence[Mapping[str, Sequence]]) -> Iterator[Candidate]:
+    """All combinations of each grid in turn, the last parameter varying fastest."""
+    for grid in grids:
+        for values in product(*grid.values()):
+            yield dict(zip(grid, values, strict=True))
 
 
 @dataclass(frozen=True)
@@ -389,9 +406,9 @@ def _results(trials: list[Trial]) -> dict[str, Any]:
 
 
 _SEARCH_PARAMETERS = """\
-clusterer_grid : dict of lists, default=None
-        Values of the clusterer's parameters to try. By default :math:`\\gamma` in 1, 10, 100 and
-        :math:`\\beta` in 0.1, 1, 10 for the default clusterer, and one given as it is.
+clusterer_grid : dict of lists or list of such dicts, default=None
+        Values of the clusterer's parameters to try, in all combinations. By default :math:`\\gamma` in
+        1, 10, 100 and :math:`\\beta` in 0.1, 1, 10 for the default clusterer, and one given as it is.
     width_scales : sequence of float or "auto", default=(1, 3, 10, 30)
         Values of the paper's h to try.
     alphas : sequence of float, default=(0.001, 0.01, 0.1, 1, 10)
