@@ -1,0 +1,278 @@
+"""The paper's comparison: 30 random splits of nine data sets, every method tuned on the training part.
+
+    python -m experiments.protocol --order 0            # all splits, resuming where the last run stopped
+    python -m experiments.protocol --order 0 --quick    # three splits and a thinned grid
+
+A unit of work is one (dataset, split, order, method). Its result is a line of ``results/protocol.csv``, written
+as soon as it is known; lines that are there already are not computed again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from sessc import ESSC, EWFCM, FCM, SESSC, SFP, SESSCClassifier, SFPClassifier, TSKClassifierCV, __version__
+from sessc.datasets import NAMES, load
+
+from .results import Result, Results
+
+N_SPLITS = 30
+R = 30
+STOP = {"max_iter": 50, "tol": 1e-5}
+
+
+@dataclass(frozen=True)
+class Grids:
+    """The search ranges of the paper's parameter table."""
+
+    h: tuple = (0.01, 0.1, 1.0, 10.0, 100.0)
+    lam: tuple = (0.0001, 0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
+    gamma: tuple = (0.01, 0.1, 1.0, 10.0, 100.0)
+    eta: tuple = (0.01, 0.05, 0.1, 0.3, 0.5)
+    beta: tuple = (0.01, 0.1, 1.0, 10.0, 100.0)
+    sfp_gamma: tuple = (0.55, 0.65, 0.75, 0.85, 0.95)
+    sfp_lam: tuple = (0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95)
+
+    def thinned(self) -> Grids:
+        """About every other value, for a quick look."""
+        return Grids(
+            h=(1.0, 10.0, 100.0),
+            lam=(0.001, 0.1, 10.0),
+            gamma=(1.0, 100.0),
+            eta=(0.01, 0.1),
+            beta=(0.1, 10.0),
+            sfp_gamma=(0.75, 0.95),
+            sfp_lam=(0.15, 0.55),
+        )
+
+    @property
+    def sfp(self) -> list[dict[str, tuple]]:
+        """SFP searches gamma' = 1 / (1 + gamma) and so on, with alpha' = gamma' / 2 tied."""
+
+        def plain(value: float) -> float:
+            return (1 - value) / value
+
+        return [
+            {"gamma": (plain(g),), "alpha": (plain(g / 2),), "lam": tuple(plain(v) for v in self.sfp_lam)}
+            for g in self.sfp_gamma
+        ]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a method is given: a training part, ready to use, and the means to tune on it."""
+
+    X: np.ndarray
+    y: np.ndarray
+    order: int
+    seed: int
+    grids: Grids
+    chosen: dict[str, Any]
+    """Parameters chosen by the method this one builds on."""
+
+    @property
+    def folds(self) -> StratifiedKFold:
+        return StratifiedKFold(5, shuffle=True, random_state=self.seed)
+
+    def search(self, clusterer: Any, grid: Any, **settings: Any) -> TSKClassifierCV:
+        """Rules tuned by cross-validated BCA. The table is z-scores already, as in the paper."""
+        settings = {"width_scales": self.grids.h, "alphas": self.grids.lam} | settings
+        model = TSKClassifierCV(
+            R,
+            order=self.order,
+            clusterer=clusterer.set_params(**STOP),
+            clusterer_grid=grid,
+            cv=self.folds,
+            standardize=False,
+            random_state=self.seed,
+            **settings,
+        )
+        return model.fit(self.X, self.y)
+
+
+Fitted = tuple[Any, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the comparison: how it is fitted to a task, and whose parameters it builds on."""
+
+    fit: Callable[[Task], Fitted]
+    orders: tuple[int, ...] = (0,)
+    after: str | None = None
+
+
+def least_squares(clusterer: type, *names: str) -> Callable[[Task], Fitted]:
+    """Rules of a clustering algorithm with these parameters, all searched jointly with h and lambda."""
+
+    def fit(task: Task) -> Fitted:
+        model = task.search(clusterer(), {name: getattr(task.grids, name) for name in names}, search="joint")
+        return model, model.best_params_
+
+    return fit
+
+
+def by_itself(clusterer: type, classifier: type, grid: Callable[[Grids], Any]) -> Callable[[Task], Fitted]:
+    """A supervised clustering algorithm as a classifier, tuned by its own BCA."""
+
+    def fit(task: Task) -> Fitted:
+        search = task.search(clusterer(), grid(task.grids), search="staged", width_scales=(1.0,), alphas=(1.0,))
+        chosen = {name.removeprefix("clusterer__"): value for name, value in _best_of_stage(search, 1).items()}
+        return classifier(R, random_state=task.seed, **STOP, **chosen).fit(task.X, task.y), chosen
+
+    return fit
+
+
+def _best_of_stage(search: TSKClassifierCV, stage: int) -> dict[str, Any]:
+    found = search.cv_results_
+    rows = [k for k, value in enumerate(found["stage"]) if value == stage]
+    return found["params"][max(rows, key=lambda k: found["mean_test_score"][k])]
+
+
+def sessc_lse(task: Task) -> Fitted:
+    """Rules of SESSC with the parameters that were best for SESSC by itself."""
+    model = task.search(SESSC(**task.chosen), {}, search="joint")
+    return model, task.chosen | model.best_params_
+
+
+def logistic_regression(task: Task) -> Fitted:
+    return LogisticRegression(class_weight="balanced", max_iter=10_000).fit(task.X, task.y), {}
+
+
+METHODS: dict[str, Method] = {
+    "FCM-LSE": Method(least_squares(FCM), orders=(0, 1)),
+    "EWFCM-LSE": Method(least_squares(EWFCM, "gamma"), orders=(0, 1)),
+    "ESSC-LSE": Method(least_squares(ESSC, "gamma", "eta"), orders=(0, 1)),
+    "SFP": Method(by_itself(SFP, SFPClassifier, lambda grids: grids.sfp)),
+    "SESSC": Method(by_itself(SESSC, SESSCClassifier, lambda g: {"gamma": g.gamma, "eta": g.eta, "beta": g.beta})),
+    "SESSC-LSE": Method(sessc_lse, orders=(0, 1), after="SESSC"),
+    "LR": Method(logistic_regression),
+}
+"""Every method of the comparison. A new one is one more entry."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One cell of one split."""
+
+    dataset: str
+    split: int
+    order: int
+    method: str
+
+    @property
+    def key(self) -> tuple:
+        return self.dataset, self.split, self.order, self.method
+
+
+def units(datasets: tuple[str, ...], splits: int, order: int, methods: tuple[str, ...]) -> Iterator[Unit]:
+    """Splits outermost, so that an interrupted run has seen all data sets."""
+    for split in range(splits):
+        for dataset in datasets:
+            for method in methods:
+                if order in METHODS[method].orders:
+                    yield Unit(dataset, split, order, method)
+
+
+@cache
+def prepared(dataset: str, split: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """A random 70/30 split, with medians and z-scores from its training part."""
+    data, target = load(dataset, return_X_y=True)
+    y = np.unique(target, return_inverse=True)[1]
+    X, X_test, y, y_test = train_test_split(data, y, test_size=0.3, random_state=split)
+    scale = make_pipeline(SimpleImputer(strategy="median"), StandardScaler()).fit(X)
+    return scale.transform(X), scale.transform(X_test), y, y_test
+
+
+def compute(unit: Unit, grids: Grids, chosen: dict[str, Any]) -> Result:
+    """Fit and judge one unit."""
+    started = time.perf_counter()
+    X, X_test, y, y_test = prepared(unit.dataset, unit.split)
+    model, parameters = METHODS[unit.method].fit(Task(X, y, unit.order, unit.split, grids, chosen))
+    answers = model.predict(X_test)
+    return Result(
+        dataset=unit.dataset,
+        split=unit.split,
+        order=unit.order,
+        method=unit.method,
+        rca=round(100 * accuracy_score(y_test, answers), 4),
+        bca=round(100 * balanced_accuracy_score(y_test, answers), 4),
+        parameters=json.dumps(parameters),
+        seed=unit.split,
+        version=__version__,
+        seconds=round(time.perf_counter() - started, 2),
+    )
+
+
+def run(todo: list[Unit], results: Results, grids: Grids, n_jobs: int, report: Callable[[Result], None]) -> None:
+    """Compute units on processes; one that builds on another starts once that is known."""
+    waiting = [unit for unit in todo if unit.key not in results]
+    running: dict[Future, Unit] = {}
+    with ProcessPoolExecutor(n_jobs, initializer=threadpool_limits, initargs=(1,)) as pool:
+        while waiting or running:
+            for unit in [unit for unit in waiting if _is_ready(unit, results)][: 2 * n_jobs - len(running)]:
+                waiting.remove(unit)
+                running[pool.submit(compute, unit, grids, _chosen(unit, results))] = unit
+            if not running:
+                raise RuntimeError(f"{waiting[0]} builds on a method that is not part of the run.")
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                del running[future]
+                results.add(future.result())
+                report(future.result())
+
+
+def _is_ready(unit: Unit, results: Results) -> bool:
+    after = METHODS[unit.method].after
+    return after is None or replace(unit, order=0, method=after).key in results
+
+
+def _chosen(unit: Unit, results: Results) -> dict[str, Any]:
+    after = METHODS[unit.method].after
+    return {} if after is None else json.loads(results[replace(unit, order=0, method=after).key].parameters)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--order", type=int, choices=(0, 1), default=0, help="order of the rules (default: 0)")
+    parser.add_argument("--splits", type=int, default=N_SPLITS, help="number of splits (default: 30)")
+    parser.add_argument("--datasets", nargs="+", default=NAMES, choices=NAMES, metavar="NAME")
+    parser.add_argument("--methods", nargs="+", default=tuple(METHODS), choices=tuple(METHODS), metavar="NAME")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
+    parser.add_argument("--quick", action="store_true", help="three splits and a thinned grid, kept apart")
+    options = parser.parse_args()
+    folder = Path(__file__).parent / "results"
+    results = Results(folder / ("quick.csv" if options.quick else "protocol.csv"))
+    grids = Grids().thinned() if options.quick else Grids()
+    todo = list(
+        units(
+            tuple(options.datasets),
+            min(options.splits, 3) if options.quick else options.splits,
+            options.order,
+            tuple(options.methods),
+        )
+    )
+    from .progress import watching
+
+    with watching(todo, results) as report:
+        run(todo, results, grids, options.jobs, report)
+
+
+if __name__ == "__main__":
+    main()

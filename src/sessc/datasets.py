@@ -1,0 +1,114 @@
+"""The nine data sets of the paper, and generators for its synthetic problems."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+__all__ = ["NAMES", "load"]
+
+HASHES = {
+    "wpbc": "575a913fe52ee906c9686e17f928f54c368d596ccf55e014d26280572bf4de3b",
+    "wdbc": "ffee633c9259edf5a992d8b0ddafd49fc45f17bfed2da428e83c2d7fbf84142a",
+    "vehicle": "112752d0b1b80772feb706c1004c5a3022458ec8857cb87e2dd6a0771efd1f17",
+    "biodeg": "84c76495a7faa3290b197fb4bbd57a4f9ca3a6e34c84e6976b777577c28c4f30",
+    "drd": "7d0ec125133b6aee1d26b4ca54b506795f40efa5b5466de6c1ae902bed6ece6a",
+    "steel": "60909abf368f213b30cc5e67225496fa4bff9741451943e348c2e46f6c3c7fe7",
+    "segment": "f3f2f3ffc8d0da400df48f9866ba90e624b3c366b2cdca75de50f611a4f049a4",
+    "waveform21": "7d34fe9775df3ae839d1522b8d7e51d56c0bdf946315d0fa3bfade866e3d67a7",
+    "satellite": "76360898118926275d3a007d5ce06427c803b02d92c8686ca405f981de106d08",
+    "wpbc_with_time": "e02c260376cea5d22a34425bfbcbaaeefaa8bf9424ad60ec363575cc69f77780",
+}
+"""SHA-256 of each set's canonical table: CSV with a header, rows in UCI's order, numbers as UCI prints them."""
+
+NAMES = tuple(HASHES)[:9]
+"""The nine sets of the paper, in its order."""
+
+
+def load(name: str, *, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """One of the nine UCI data sets of the paper.
+
+    The table ``<name>.csv`` is looked for in the folder named by the environment variable ``SESSC_DATA``, and
+    then in the cache folder (``~/.cache/sessc``, or ``SESSC_CACHE``). Its content is checked against a hash.
+    ``wdbc`` needs no file: scikit-learn has it.
+
+    Parameters
+    ----------
+    name : str
+        One of ``sessc.datasets.NAMES``, or ``"wpbc_with_time"``, which keeps the follow-up time that leaks the
+        outcome.
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Give data as a pandas DataFrame and the target as a Series.
+
+    Returns
+    -------
+    Bunch
+        With ``data`` (missing values are NaN), ``target`` (class labels as text), ``feature_names`` and
+        ``target_names``.
+
+    Examples
+    --------
+    >>> from sessc.datasets import load
+    >>> load("wdbc").data.shape
+    (569, 30)
+    """
+    if name not in HASHES:
+        raise ValueError(f"name must be one of {', '.join(HASHES)}, got {name!r}.")
+    header, data, target = _read(name)
+    bunch = Bunch(data=data, target=target, feature_names=header, target_names=np.unique(target), name=name)
+    if as_frame:
+        import pandas as pd
+
+        bunch.update(data=pd.DataFrame(data, columns=header), target=pd.Series(target, name="target"))
+    return (bunch.data, bunch.target) if return_X_y else bunch
+
+
+def _read(name: str) -> tuple[list[str], np.ndarray, np.ndarray]:
+    for folder in _folders():
+        path = folder / f"{name}.csv"
+        if path.exists():
+            return _parse(_verified(name, path.read_bytes(), path))
+    if name == "wdbc":
+        return _wdbc()
+    raise FileNotFoundError(
+        f"No copy of {name!r} was found; put {name}.csv in a folder and name that folder in the environment "
+        "variable SESSC_DATA."
+    )
+
+
+def _folders() -> list[Path]:
+    cache = Path(os.environ.get("SESSC_CACHE") or Path.home() / ".cache" / "sessc")
+    return [Path(folder) for folder in [os.environ.get("SESSC_DATA")] if folder] + [cache]
+
+
+def _verified(name: str, content: bytes, path: Path) -> str:
+    if hashlib.sha256(content).hexdigest() != HASHES[name]:
+        raise ValueError(
+            f"{path} is not the table expected for {name!r} (its hash differs); replace or remove it."
+        )
+    return content.decode("utf-8")
+
+
+def _parse(text: str) -> tuple[list[str], np.ndarray, np.ndarray]:
+    header, *rows = csv.reader(io.StringIO(text))
+    data = np.asarray([[float(value or "nan") for value in row[:-1]] for row in rows])
+    return header[:-1], data, np.asarray([row[-1] for row in rows])
+
+
+def _wdbc() -> tuple[list[str], np.ndarray, np.ndarray]:
+    from sklearn.datasets import load_breast_cancer
+
+    data = load_breast_cancer()
+    parts = [part for part in ("mean", "se", "worst") for _ in range(10)]
+    names = [name.removeprefix("mean ").replace(" ", "_") for name in data.feature_names[:10]] * 3
+    header = [f"{name}_{part}" for name, part in zip(names, parts, strict=True)]
+    return header, data.data, np.where(data.target == 1, "B", "M")

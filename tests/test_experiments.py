@@ -1,0 +1,143 @@
+"""The arithmetic and the book-keeping of the experiments."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiments.protocol import METHODS, Grids, Unit, units
+from experiments.results import Result, Results
+from experiments.statistics import adjusted, average_ranks, dunn, paired, ranks
+
+PAPER = Path(__file__).parents[1] / "experiments" / "paper" / "tables.csv"
+
+
+@pytest.fixture(scope="module")
+def printed():
+    """The paper's tables: statistic -> (order, measure) -> dataset -> method -> value."""
+    tables = {}
+    with PAPER.open(newline="") as file:
+        for row in csv.DictReader(file):
+            table = tables.setdefault(row["statistic"], {}).setdefault((row["order"], row["measure"]), {})
+            table.setdefault(row["dataset"], {})[row["method"]] = float(row["value"])
+    return tables
+
+
+def test_all_printed_ranks_follow_from_the_printed_means(printed):
+    compared = 0
+    for key, table in printed["mean"].items():
+        for dataset, means in table.items():
+            if dataset == "average":
+                continue
+            assert ranks(means) == printed["rank"][key][dataset]
+            compared += len(means)
+    assert compared == 180
+
+
+def test_printed_averages_are_averages(printed):
+    for table in printed["mean"].values():
+        for method, value in table["average"].items():
+            cells = [means[method] for dataset, means in table.items() if dataset != "average"]
+            assert np.mean(cells) == pytest.approx(value, abs=0.011)
+    for key, table in printed["rank"].items():
+        cells = {dataset: means for dataset, means in printed["mean"][key].items() if dataset != "average"}
+        for method, value in average_ranks(cells).items():
+            assert value == pytest.approx(table["average"][method], abs=0.051)
+
+
+@pytest.mark.parametrize("round_to", [0, 6])
+def test_dunn_agrees_with_scikit_posthocs(rng, round_to):
+    posthocs = pytest.importorskip("scikit_posthocs")
+    samples = {name: rng.normal(70 + k, 5, size=40 + 10 * k).round(round_to) for k, name in enumerate("abcd")}
+    oracle = posthocs.posthoc_dunn(list(samples.values()))
+    corrected = posthocs.posthoc_dunn(list(samples.values()), p_adjust="fdr_bh")
+    found = dunn(samples)
+    order = {name: k for k, name in enumerate(samples)}
+    for (a, b), value in found.items():
+        assert value == pytest.approx(oracle.iloc[order[a], order[b]], rel=1e-9)
+    for (a, b), value in adjusted(found).items():
+        assert value == pytest.approx(corrected.iloc[order[a], order[b]], rel=1e-9)
+
+
+def test_paired_differences(rng):
+    a = rng.normal(size=30)
+    mean, error, p = paired(a + 1, a)
+    assert mean == pytest.approx(1)
+    assert error == pytest.approx(0, abs=1e-12)
+    assert p < 1e-4
+    assert paired(a, a) == (0.0, 0.0, 1.0)
+
+
+def result(**changes):
+    cells = {
+        "dataset": "wdbc", "split": 3, "order": 0, "method": "SESSC", "rca": 95.5, "bca": 94.25,
+        "parameters": json.dumps({"gamma": 0.1, "note": 'a "quoted", word'}),
+        "seed": 3, "version": "0", "seconds": 1.5,
+    }  # fmt: skip
+    return Result(**(cells | changes))
+
+
+def test_results_survive_a_restart(tmp_path):
+    path = tmp_path / "results.csv"
+    first = Results(path)
+    first.add(result())
+    first.add(result(split=4, bca=90.0))
+    again = Results(path)
+    assert list(again) == [result(), result(split=4, bca=90.0)]
+    assert ("wdbc", 3, 0, "SESSC") in again
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "wdbc,5,0,SES",
+        "wdbc,5,0,SESSC,95,94,{},5,0,one",
+        "wdbc,5,0,SESSC,95,940,{},5,0,1",
+        'wdbc,5,0,SESSC,9,9,"{",5,0,1',
+    ],
+)
+def test_a_damaged_line_is_reported_and_dropped(tmp_path, capsys, damage):
+    path = tmp_path / "results.csv"
+    Results(path).add(result())
+    with path.open("a") as file:
+        file.write(damage + "\n")
+    again = Results(path)
+    assert list(again) == [result()]
+    assert "line 3 is damaged" in capsys.readouterr().err
+    again.add(result(split=5))
+    assert len(list(Results(path))) == 2
+    assert "damaged" not in capsys.readouterr().err
+
+
+def test_the_paper_has_six_methods_of_order_zero_and_four_of_order_one():
+    paper = [name for name in METHODS if name != "LR"]
+    assert [name for name in paper if 0 in METHODS[name].orders] == paper
+    assert [name for name in paper if 1 in METHODS[name].orders] == [
+        "FCM-LSE",
+        "EWFCM-LSE",
+        "ESSC-LSE",
+        "SESSC-LSE",
+    ]
+    assert len(list(units(("wdbc", "drd"), 3, 0, tuple(METHODS)))) == 2 * 3 * 7
+
+
+def test_search_ranges_are_the_papers():
+    grids = Grids()
+    assert len(grids.gamma) * len(grids.eta) * len(grids.beta) == 125
+    assert len(grids.h) * len(grids.lam) == 35
+    assert sum(len(grid["lam"]) for grid in grids.sfp) == 45
+    tied = grids.sfp[0]
+    assert 1 / (1 + tied["alpha"][0]) == pytest.approx(0.5 / (1 + tied["gamma"][0]))
+
+
+def test_one_unit_from_beginning_to_end():
+    """WDBC needs no file: the whole protocol on a thinned grid, the method that builds on another included."""
+    from experiments.protocol import compute
+
+    grids = Grids().thinned()
+    first = compute(Unit("wdbc", 0, 0, "SESSC"), grids, {})
+    second = compute(Unit("wdbc", 0, 1, "SESSC-LSE"), grids, json.loads(first.parameters))
+    assert first.bca > 88
+    assert second.bca > 90
+    assert json.loads(second.parameters)["gamma"] == json.loads(first.parameters)["gamma"]
