@@ -12,10 +12,10 @@ from .cluster import (
     SESSCRegressor,
     SFPClassifier,
 )
-from .losses import LogLoss, SquaredLoss
+from .losses import LogLoss, Loss, SquaredLoss
 from .objective import Objective
 from .rules import RuleBase
-from .simplex import Entropy, Linear, Power, Quadratic, Uniform
+from .simplex import Entropy, Linear, Power, Quadratic, Sharing, Uniform
 from .soft_subspace import SoftSubspaceClustering
 from .tsk import TSKClassifier, TSKRegressor
 from .tuning import TSKClassifierCV, TSKRegressorCV
@@ -34,6 +34,7 @@ __all__ = [
     "Entropy",
     "Linear",
     "LogLoss",
+    "Loss",
     "Objective",
     "Power",
     "Quadratic",
@@ -41,6 +42,7 @@ __all__ = [
     "SESSCClassifier",
     "SESSCRegressor",
     "SFPClassifier",
+    "Sharing",
     "SoftSubspaceClustering",
     "SquaredLoss",
     "TSKClassifier",

@@ -20,6 +20,7 @@ __all__ = [
     "exp",
     "floor",
     "one_hot",
+    "plain",
     "scalar",
     "softmax",
     "squared_distances",
@@ -49,6 +50,11 @@ def _least_logarithm(dtype: Any, xp: Any) -> float:
     """Logarithm of the smallest number that a product with machine epsilon leaves normal."""
     limits = xp.finfo(dtype)
     return math.log(float(limits.smallest_normal) / float(limits.eps))
+
+
+def plain(value: Any, name: str) -> None:
+    """Make a field of a frozen value a plain float: NumPy's scalars would promote float32 arrays."""
+    object.__setattr__(value, name, float(getattr(value, name)))
 
 
 def scalar(value: float, like: Array) -> Array:

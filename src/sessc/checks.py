@@ -20,10 +20,12 @@ __all__ = [
     "TERM_RANGES",
     "check_each",
     "check_parameters",
+    "existing_rows",
     "is_real_valued",
     "read_classes",
     "read_numbers",
     "read_table",
+    "read_targets",
     "read_weights",
     "refuse_one_class",
 ]
@@ -92,36 +94,45 @@ def check_parameters(estimator: Any) -> None:
             raise ValueError(f"{name} must be {allowed}, got {value!r}.")
 
 
-def check_each(name: str, values: Any, allowed: _Range) -> None:
-    """Refuse a list of candidates that is empty or holds one out of range."""
-    if isinstance(values, str) or not np.iterable(values) or len(list(values)) == 0:
+def check_each(name: str, values: Any, allowed: _Range | None = None) -> list:
+    """Candidates as a list; refuse it if it is empty or holds one out of range."""
+    if isinstance(values, str) or not np.iterable(values) or not (values := list(values)):
         raise ValueError(f"{name} must be a list of at least one value, got {values!r}.")
     for value in values:
-        if not allowed.includes(value):
+        if allowed is not None and not allowed.includes(value):
             raise ValueError(f"{name} must hold {allowed} each, got {value!r}.")
+    return values
 
 
 class SparseError(ValueError, TypeError):
     """A ValueError like that for any other input; scikit-learn itself raises a TypeError, and 1.6 expects it."""
 
 
-def read_table(estimator: Any, X: Any, *, reset: bool = False, min_rows: int = 1) -> np.ndarray:
+def read_table(estimator: Any, X: Any, *, reset: bool = False) -> np.ndarray:
     """A table of samples as a float array, after the checks users deserve."""
     if type(X).__name__ == "LazyFrame":
         raise ValueError("X is a Polars LazyFrame, which holds no data yet; pass X.collect() instead.")
     if issparse(X):
         raise SparseError("X is a sparse matrix, and rules need dense data; pass X.toarray() instead.")
     _refuse_text(X)
-    X = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=[np.float64, np.float32],
-        ensure_all_finite=False,
-        ensure_min_samples=min_rows,
-    )
+    single = _is_float32_frame(X)
+    try:
+        X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
+    except ValueError as error:
+        if "could not convert string to float" in str(error):
+            word = str(error).split(": ", 1)[-1]
+            raise ValueError(f"X holds text such as {word}; encode it as numbers first.") from None
+        raise
+    X = X.astype(np.float32) if single else X
     _refuse_nonfinite(estimator, X)
     return X
+
+
+def _is_float32_frame(X: Any) -> bool:
+    """Whether a frame holds float32 alone; scikit-learn sees that in pandas frames and not in others."""
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+        return False
+    return {str(dtype).lower() for dtype in X.dtypes} == {"float32"}
 
 
 def _refuse_text(X: Any) -> None:
@@ -129,25 +140,25 @@ def _refuse_text(X: Any) -> None:
     if dtypes is None or not hasattr(X, "columns"):
         return
     for name, dtype in zip(X.columns, list(dtypes), strict=True):
-        if str(dtype).lower() in ("object", "str", "string", "utf8", "category", "categorical", "enum"):
-            values = np.asarray(X[name])
-            texts = [value for value in values if isinstance(value, str)]
-            if texts:
+        if str(dtype).lower().startswith(("object", "str", "utf8", "categor", "enum", "large_string")):
+            texts = (str(value) for value in np.asarray(X[name]) if isinstance(value, str))
+            if (text := next(texts, None)) is not None:
                 raise ValueError(
-                    f"Column {name!r} of X holds text such as {texts[0]!r}; encode it as numbers first, "
+                    f"Column {name!r} of X holds text such as {text!r}; encode it as numbers first, "
                     "for example with sklearn.preprocessing.OneHotEncoder."
                 )
 
 
 def _refuse_nonfinite(estimator: Any, X: np.ndarray) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(np.sum(X)):
-            return
+    largest = max(abs(X.min()), abs(X.max()))  # NaN if any value is
+    if largest < np.sqrt(np.finfo(X.dtype).max) / 1e4:
+        return
     for row, column in np.argwhere(~np.isfinite(X))[:1]:
         names = getattr(estimator, "feature_names_in_", None)
         name = f"column {column}" if names is None else f"column {names[column]!r}"
         what = "NaN" if np.isnan(X[row, column]) else "an infinite value (inf)"
         raise ValueError(f"X contains {what} in row {row}, {name}; fill in or drop such rows first.")
+    raise ValueError(f"X holds values as large as {largest:.0e}, whose squares overflow {X.dtype}; rescale them.")
 
 
 def read_weights(sample_weight: Any, X: np.ndarray) -> np.ndarray | None:
@@ -160,6 +171,14 @@ def read_weights(sample_weight: Any, X: np.ndarray) -> np.ndarray | None:
     return weight
 
 
+def existing_rows(X: np.ndarray, y: Any, weight: np.ndarray | None) -> tuple[np.ndarray, Any, np.ndarray | None]:
+    """The rows that count: one of weight zero does not exist, nor does a class that only such rows have."""
+    if weight is None or np.all(weight > 0):
+        return X, y, weight
+    counts = weight > 0
+    return X[counts], None if y is None else y[counts], weight[counts]
+
+
 def read_targets(estimator: Any, y: Any, X: np.ndarray) -> np.ndarray:
     """Targets as one column, one for each row of X."""
     if y is None:
@@ -170,15 +189,14 @@ def read_targets(estimator: Any, y: Any, X: np.ndarray) -> np.ndarray:
     return y
 
 
-def read_numbers(estimator: Any, y: Any, X: np.ndarray) -> np.ndarray:
-    """Targets that are measurements, in the dtype of X."""
-    y = check_array(read_targets(estimator, y, X), ensure_2d=False, dtype="numeric", input_name="y")
-    return y.astype(X.dtype)
+def read_numbers(y: np.ndarray) -> np.ndarray:
+    """Targets that are measurements."""
+    y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
+    return y.astype(float)
 
 
-def read_classes(estimator: Any, y: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def read_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The classes, sorted, and for each row the place of its class among them."""
-    y = read_targets(estimator, y, X)
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     return np.unique(y, return_inverse=True)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from ._progress import with_callbacks
-from .checks import check_parameters, read_numbers, read_table, read_weights
+from .checks import check_parameters, existing_rows, read_numbers, read_table, read_targets, read_weights
 from .losses import LogLoss, Loss, SquaredLoss
 from .objective import Objective
 from .simplex import Entropy, Linear, Power, Quadratic, Sharing
 from .soft_subspace import (
     ClassifierByClusters,
     Clusterer,
-    Labels,
     SoftSubspace,
     documented,
     memberships,
-    standardized_targets,
+    real_labels,
+    spread_of,
 )
 
 __all__ = [
@@ -39,7 +39,7 @@ _LOSSES = {"log": LogLoss, "squared": SquaredLoss}
 
 
 @documented
-class FCM(Clusterer, SoftSubspace):
+class FCM(Clusterer):
     r"""Fuzzy c-means.
 
     Every sample belongs to every cluster by a degree:
@@ -93,12 +93,12 @@ class FCM(Clusterer, SoftSubspace):
         super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start)
         self.m = m
 
-    def _objective(self) -> Objective:
+    def make_objective(self) -> Objective:
         return Objective(membership=Power(self.m_))
 
 
 @documented
-class AWFCM(Clusterer, SoftSubspace):
+class AWFCM(Clusterer):
     r"""Attribute weighting fuzzy c-means.
 
     Each cluster measures distance with its own feature weights, which sum to one:
@@ -146,12 +146,12 @@ class AWFCM(Clusterer, SoftSubspace):
         self.m = m
         self.t = t
 
-    def _objective(self) -> Objective:
+    def make_objective(self) -> Objective:
         return Objective(membership=Power(self.m_), weighting=_power_or_linear(self.t))
 
 
 @documented
-class SCAD(Clusterer, SoftSubspace):
+class SCAD(Clusterer):
     r"""Simultaneous clustering and attribute discrimination.
 
     With ``penalty="power"`` the cost is
@@ -212,13 +212,13 @@ class SCAD(Clusterer, SoftSubspace):
         self.t = t
         self.delta = delta
 
-    def _objective(self) -> Objective:
+    def make_objective(self) -> Objective:
         weighting = _power_or_linear(self.t) if self.penalty == "power" else Quadratic(self.delta)
         return Objective(membership=Power(self.m_), weighting=weighting)
 
 
 @documented
-class EWFCM(Clusterer, SoftSubspace):
+class EWFCM(Clusterer):
     r"""Entropy weighting fuzzy c-means.
 
     .. math::
@@ -265,12 +265,12 @@ class EWFCM(Clusterer, SoftSubspace):
         self.m = m
         self.gamma = gamma
 
-    def _objective(self) -> Objective:
+    def make_objective(self) -> Objective:
         return Objective(membership=Power(self.m_), weighting=Entropy(self.gamma))
 
 
 @documented
-class ESSC(Clusterer, SoftSubspace):
+class ESSC(Clusterer):
     r"""Enhanced soft subspace clustering.
 
     Clusters are compact in their own weighting of the features and far from the centre of the data:
@@ -323,7 +323,7 @@ class ESSC(Clusterer, SoftSubspace):
         self.gamma = gamma
         self.eta = eta
 
-    def _objective(self) -> Objective:
+    def make_objective(self) -> Objective:
         return Objective(membership=Power(self.m_), weighting=Entropy(self.gamma), eta=self.eta)
 
 
@@ -353,7 +353,7 @@ class _SFP(SoftSubspace):
     def _loss(self) -> Loss | None:
         return _LOSSES[self.loss](self.alpha)
 
-    def _objective(self) -> Objective:
+    def make_objective(self) -> Objective:
         return Objective(membership=Entropy(self.gamma), weighting=Entropy(self.lam), loss=self._loss())
 
 
@@ -456,7 +456,7 @@ class _SESSC(SoftSubspace):
     def _loss(self) -> Loss | None:
         return _LOSSES[self.loss](self.beta)
 
-    def _objective(self) -> Objective:
+    def make_objective(self) -> Objective:
         return Objective(membership=Power(self.m_), weighting=Entropy(self.gamma), eta=self.eta, loss=self._loss())
 
 
@@ -619,7 +619,7 @@ class SESSCRegressor(RegressorMixin, _SESSC):
         return SquaredLoss(self.beta)
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SESSCRegressor:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find clusters that agree with the targets.
 
         Parameters
@@ -634,10 +634,13 @@ class SESSCRegressor(RegressorMixin, _SESSC):
         self
         """
         check_parameters(self)
-        X = read_table(self, X, reset=True)
-        y, mean, scale = standardized_targets(read_numbers(self, y, X), read_weights(sample_weight, X))
-        self._fit(X, Labels(y, None, np.zeros(1, X.dtype)), sample_weight)
-        self.rule_outputs_ = mean + scale * self.rule_outputs_
+        table = read_table(self, X, reset=True)
+        rows, y, weight = existing_rows(table, read_targets(self, y, table), read_weights(sample_weight, table))
+        numbers = read_numbers(y)
+        scale = spread_of(numbers, weight)
+        labels = real_labels(numbers, rows, weight, scale)
+        self._fit(rows, labels, weight)
+        self.rule_outputs_ = labels.origin + scale * self._parameters.Z
         return self
 
     def predict(self, X: Any) -> np.ndarray:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from ._array import to_numpy
-from .rows import Block, Rows
+from .rows import Block, Rows, one_blas_thread
 from .rules import design, firing
 
 __all__ = ["ridge_path"]
@@ -37,7 +37,8 @@ def ridge_path(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, 
     n_rules, n_features = centers.shape
     n_regressors = n_rules * (1 + order * n_features)
     solve = _dual if rows.X.shape[0] < n_regressors else _primal
-    return solve(rows, centers, widths, order, np.asarray(alphas, dtype=float))
+    with one_blas_thread:
+        return solve(rows, centers, widths, order, np.asarray(alphas, dtype=float))
 
 
 @dataclass(frozen=True)

@@ -56,8 +56,10 @@ class _Moments:
 
 
 def _moments(block: Block) -> _Moments:
-    X, weight = block.X, block.weight
-    xp = array_namespace(X)
+    # A mean is worth float64: with many rows a float32 sum loses more than the data's own rounding.
+    xp = array_namespace(block.X)
+    X = xp.astype(block.X, xp.float64)
+    weight = None if block.weight is None else xp.astype(block.weight, xp.float64)
     if weight is None:
         return _Moments(scalar(X.shape[0], X), xp.sum(X, axis=0), xp.min(X, axis=0), xp.max(X, axis=0))
     counts = weight[:, None] > 0  # a row of weight zero does not exist
@@ -76,8 +78,9 @@ def measure(rows: Rows) -> Frame:
     """The frame of these rows, in two passes: squares are summed about the mean, where they are safe."""
     moments = rows.sum(_moments)
     xp = array_namespace(moments.x)
-    squares = rows.standardized(moments.mean).sum(_squares)
-    return Frame(moments.mean, xp.sqrt(squares / moments.weight), float(moments.weight))
+    center, weight = xp.astype(moments.mean, rows.X.dtype), float(moments.weight)
+    squares = rows.standardized(center).sum(_squares)
+    return Frame(center, xp.sqrt(squares / weight), weight)
 
 
 def centered(rows: Rows) -> tuple[Rows, Frame]:

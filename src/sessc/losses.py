@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._array import Array, array_namespace, scalar
+from ._array import Array, array_namespace, plain, scalar
 
 __all__ = ["LogLoss", "Loss", "SquaredLoss"]
 
@@ -32,6 +32,7 @@ class Loss:
     weight: float
 
     def __post_init__(self) -> None:
+        plain(self, "weight")
         if not self.weight >= 0:
             raise ValueError(f"weight of a label loss must not be negative, got {self.weight}")
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ._array import Array, array_namespace, divide, scalar
+from ._array import Array, array_namespace, divide, plain, scalar
 from .losses import Loss
 from .rows import Block
 from .simplex import Sharing, Uniform
@@ -111,6 +111,7 @@ class Objective:
     loss: Loss | None = None
 
     def __post_init__(self) -> None:
+        plain(self, "eta")
         if not 0 <= self.eta < 1:
             raise ValueError(f"eta must lie in [0, 1), got {self.eta}")
 
@@ -143,11 +144,17 @@ class Objective:
 
     def memberships(self, coefficients: Array, columns: Columns) -> Array:
         """How each row shares itself among the rules, (R, n)."""
-        return self.membership.share(self.cost(coefficients, columns), axis=0)
+        return self.membership.share(self.cost(coefficients, columns), axis=0, zero=self._zero(coefficients))
 
     def statistics(self, coefficients: Array, columns: Columns) -> Statistics:
         """One pass over a block: costs, best memberships, and what they add up to."""
-        return summarise(columns, *self.membership.settle(self.cost(coefficients, columns), axis=0))
+        cost = self.cost(coefficients, columns)
+        return summarise(columns, *self.membership.settle(cost, axis=0, zero=self._zero(coefficients)))
+
+    def _zero(self, coefficients: Array) -> Array:
+        """What rounding may leave of a cost of zero, (R, 1): at a centre, terms of this size cancel."""
+        size = array_namespace(coefficients).abs(coefficients[:, :1])
+        return _rounding(size if self.loss is None else size + self.loss.weight)
 
     def update(self, statistics: Statistics, parameters: Parameters) -> Parameters:
         """The best V, then W, then Z, for the memberships behind the statistics."""
@@ -155,22 +162,23 @@ class Objective:
         # A rule that has lost all its samples stays where it was.
         V = divide(statistics.x, (1 - self.eta) * mass, otherwise=parameters.V)
         scatter = statistics.xx - 2 * V * statistics.x + (1 - self.eta) * V * V * mass
-        W = self.weights(_without_rounding(scatter, statistics.xx), varies=statistics.xx)
+        W = self.weights(scatter, squares=statistics.xx)
         if self.loss is None:
             return Parameters(V, W)
         Z = divide(statistics.labels[:, : parameters.Z.shape[1]], mass, otherwise=parameters.Z)
         return Parameters(V, W, Z)
 
-    def weights(self, scatter: Array, varies: Array) -> Array:
-        """Feature weights for the scatter (R, D) of each rule; columns that never vary are left out.
+    def weights(self, scatter: Array, squares: Array) -> Array:
+        """Feature weights for the scatter (R, D) of each rule, about which such sums of squares cancelled.
 
-        A constant column has no scatter and would take all the weight, having nothing to say. ``varies``
-        (any rows, D) is positive somewhere in each column that does vary.
+        A column that never varies has no scatter and would take all the weight, having nothing to say: it is
+        left out. ``squares`` (any rows, D) is positive somewhere in each column that does vary.
         """
         xp = array_namespace(scatter)
-        varies = xp.any(varies > 0, axis=0)
+        varies = xp.any(squares > 0, axis=0)
         varies = varies | ~xp.any(varies)  # a table of constants alone: treat them alike
-        return self.weighting.share(xp.where(varies, scatter, scalar(xp.inf, scatter)), axis=1)
+        cost = xp.where(varies, scatter, scalar(xp.inf, scatter))
+        return self.weighting.share(cost, axis=1, zero=_rounding(squares))
 
     def value(self, statistics: Statistics, parameters: Parameters, coefficients: Array) -> float:
         """The cost J of these parameters for the memberships behind the statistics."""
@@ -179,15 +187,9 @@ class Objective:
         return float(fit + statistics.penalty + total(xp, self.weighting.penalty(parameters.W, axis=1)))
 
 
-def _without_rounding(scatter: Array, squares: Array) -> Array:
-    """Scatter with what rounding leaves of a true zero, after such squares cancelled, set to zero.
-
-    A rule with a single sample has no scatter, and which feature gets its weight must not depend on the last
-    bits of sums.
-    """
-    xp = array_namespace(scatter)
-    rounding = (64 * xp.finfo(scatter.dtype).eps) * squares
-    return xp.where(xp.abs(scatter) <= rounding, scalar(0.0, scatter), scatter)
+def _rounding(size: Array) -> Array:
+    """What rounding may leave of terms of this size that cancel."""
+    return (64 * float(array_namespace(size).finfo(size.dtype).eps)) * array_namespace(size).abs(size)
 
 
 def summarise(columns: Columns, amount: Array, penalty: Array | float = 0.0) -> Statistics:

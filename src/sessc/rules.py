@@ -15,10 +15,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array
 
 from ._array import Array, array_namespace, softmax
 
-__all__ = ["Identity", "Link", "Proportions", "RuleBase", "design", "firing"]
+__all__ = ["Identity", "Link", "Proportions", "RuleBase", "default_names", "design", "firing"]
 
 
 class Link:
@@ -97,6 +98,10 @@ class RuleBase:
                 value.setflags(write=False)
                 object.__setattr__(self, field.name, value)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # arrays come back from a pickle writeable
+
     @property
     def n_rules(self) -> int:
         return self.centers.shape[0]
@@ -120,8 +125,10 @@ class RuleBase:
 
     def standardize(self, X: Any) -> np.ndarray:
         """Inputs in the coordinates of the rules."""
-        X = np.asarray(X)
-        return (X - self.mean) / self.scale
+        names = tuple(map(str, getattr(X, "columns", self.feature_names)))
+        if names != self.feature_names and self.feature_names != default_names(self.n_features):
+            raise ValueError(f"X has the columns {names}, and the rules are about {self.feature_names}.")
+        return (check_array(X, dtype=[np.float64, np.float32]) - self.mean) / self.scale
 
     def firing(self, X: Any) -> np.ndarray:
         """How strongly each rule fires for each row, shape (n_samples, n_rules); rows sum to one."""
@@ -185,6 +192,11 @@ class RuleBase:
     def __repr__(self) -> str:
         what = "regression" if self.classes is None else f"{len(self.classes)} classes"
         return f"<RuleBase: {self.n_rules} rules of order {self.order}, {self.n_features} features, {what}>"
+
+
+def default_names(n_features: int) -> tuple[str, ...]:
+    """Names for features that have none."""
+    return tuple(f"x{d}" for d in range(n_features))
 
 
 def firing(Z: Array, centers: Array, widths: Array) -> Array:

@@ -5,9 +5,8 @@ The named algorithms in ``cluster.py`` differ from :class:`SoftSubspaceClusterin
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import (
@@ -26,10 +25,12 @@ from .checks import (
     RANGES,
     TERM_RANGES,
     check_parameters,
+    existing_rows,
     is_real_valued,
     read_classes,
     read_numbers,
     read_table,
+    read_targets,
     read_weights,
     refuse_one_class,
 )
@@ -114,7 +115,12 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         self.n_jobs = n_jobs
         self.warm_start = warm_start
 
-    def _objective(self) -> Objective:
+    def make_objective(self) -> Objective:
+        """The cost this estimator minimises, put together from its parameters.
+
+        Override it in a subclass, perhaps with a subclass of :class:`Objective`, to try a variant; rule
+        models take such a subclass as their ``clusterer`` like any other.
+        """
         raise NotImplementedError
 
     def _loss(self) -> Loss | None:
@@ -125,21 +131,19 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         if hasattr(self, "m"):
             self.m_ = fuzziness(frame) if self.m == "auto" else float(self.m)
 
-    def _fit(self, X: np.ndarray, labels: Labels, sample_weight: Any) -> None:
+    def _fit(self, X: np.ndarray, labels: Labels, weight: np.ndarray | None) -> None:
         """Fit to a validated table; the label term takes part if there are labels for it."""
-        rows, frame = centered(
-            Rows(X, labels.y, read_weights(sample_weight, X), labels.n_classes, n_jobs=self.n_jobs)
-        )
+        rows, frame = centered(Rows(X, labels.y, weight, labels.n_classes, n_jobs=self.n_jobs))
         self._resolve(frame)
-        objective = self._objective()
+        objective = self.make_objective()
         if labels.y is None:
             objective = objective.without_labels()
-        previous = self._previous(rows) if self.warm_start else None
+        previous = self._previous(rows, labels) if self.warm_start else None
         starts = [previous] if previous else self._starts(objective, rows, frame, labels.outputs)
         progress = Progress(self, len(starts) * self.max_iter, "iteration")
         solutions = [self._descend(objective, rows, frame, start, progress) for start in starts]
         progress.finish()
-        self._keep(min(solutions, key=lambda solution: solution.history[-1]), rows)
+        self._keep(objective, min(solutions, key=lambda solution: solution.history[-1]), rows, labels)
 
     def _starts(
         self, objective: Objective, rows: Rows, frame: Frame, outputs: np.ndarray | None
@@ -160,35 +164,41 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
             objective, rows, start, scale=frame.scale, max_iter=self.max_iter, tol=self.tol, stop=stop
         )
 
-    def _keep(self, solution: Solution, rows: Rows) -> None:
+    def _keep(self, objective: Objective, solution: Solution, rows: Rows, labels: Labels) -> None:
         V, W, Z = solution.parameters.V, solution.parameters.W, solution.parameters.Z
-        self._parameters, self._center = solution.parameters, rows.center
+        self._fitted_objective = objective.without_labels()
+        self._parameters, self._center, self._labels_origin = solution.parameters, rows.center, labels.origin
         self.cluster_centers_, self.feature_weights_ = V + rows.center, W
         self.__dict__.pop("rule_outputs_", None)
         if Z is not None:
-            self.rule_outputs_ = Z
+            self.rule_outputs_ = Z + labels.origin
         self.n_iter_ = solution.n_iter
         self.objective_history_ = np.asarray(solution.history)
         self.objective_ = solution.history[-1]
         self._n_features_out = V.shape[0]
 
-    def _previous(self, rows: Rows) -> Parameters | None:
-        """The previous fit, seen from the mean of the new data."""
-        if not hasattr(self, "_parameters") or self._parameters.V.shape != (self.n_clusters, rows.n_features):
+    def _previous(self, rows: Rows, labels: Labels) -> Parameters | None:
+        """The previous fit, seen from the mean of the new data; None if it is of another shape."""
+        n_outputs = None if labels.outputs is None else len(labels.outputs)
+        previous: Parameters | None = getattr(self, "_parameters", None)
+        if previous is None or previous.V.shape != (self.n_clusters, rows.n_features):
             return None
-        previous: Parameters = self._parameters
-        V = previous.V + (self._center - rows.center)
-        return replace(previous, V=V) if (previous.Z is None) == (rows.y is None) else None
+        if (None if previous.Z is None else previous.Z.shape[1]) != n_outputs:
+            return None
+        dtype = rows.X.dtype
+        V = (previous.V + (self._center - rows.center)).astype(dtype)
+        Z = None if previous.Z is None else (previous.Z + (self._labels_origin - labels.origin)).astype(dtype)
+        return Parameters(V, previous.W.astype(dtype), Z)
 
     def _each_row(self, X: np.ndarray, formula: Any) -> np.ndarray:
         """A formula of the label-free objective, its coefficients and a block's columns, for all rows."""
-        objective = self._objective().without_labels()
+        objective: Objective = self._fitted_objective
         coefficients = objective.coefficients(self._parameters)
         rows = Rows(X, center=self._center, n_jobs=self.n_jobs).prepared(objective.columns)
         return rows.map(partial(formula, objective, coefficients))
 
     def _read(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
+        check_is_fitted(self, "cluster_centers_")
         return read_table(self, X)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -224,7 +234,7 @@ def _row_costs(objective: Objective, coefficients: Array, columns: Columns) -> A
 def fuzziness(frame: Frame) -> float:
     """The paper's fuzzy index for ``m="auto"``: near 1 for many features, so that rules stay apart."""
     k = min(frame.weight, frame.spread.shape[0] - 1)
-    return k / (k - 2) if k > 2 else 2.0
+    return k / (k - 2) if k >= 3 else 2.0
 
 
 def initial_centers(
@@ -247,7 +257,10 @@ def initial_centers(
 
 
 def _given_centers(init: Any, n_clusters: int, rows: Rows) -> np.ndarray:
-    centers = np.asarray(init, dtype=rows.X.dtype)
+    try:
+        centers = np.asarray(init, dtype=rows.X.dtype)
+    except (TypeError, ValueError):
+        raise ValueError(f'init must be "k-means", "random" or an array of centres, got {init!r}.') from None
     if centers.shape != (n_clusters, rows.n_features) or not np.all(np.isfinite(centers)):
         raise ValueError(
             f"init must be finite and of shape (n_clusters, n_features) = "
@@ -256,21 +269,21 @@ def _given_centers(init: Any, n_clusters: int, rows: Rows) -> np.ndarray:
     return centers
 
 
-class Clusterer(ClusterMixin):
+class Clusterer(ClusterMixin, SoftSubspace):
     """What makes it a clusterer: labels for rows, and a score without labels."""
 
     labels_: np.ndarray
 
     @with_callbacks
-    def fit(self: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters.
 
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
         y : array of shape (n_samples,), optional
-            Classes, or real targets with the squared loss. Without it the label term drops out;
-            algorithms that have none ignore it.
+            Classes, or with the squared loss real targets (numbers that are not all whole). Without it the
+            label term drops out; algorithms that have none ignore it.
         sample_weight : array of shape (n_samples,), optional
 
         Returns
@@ -278,23 +291,34 @@ class Clusterer(ClusterMixin):
         self
         """
         check_parameters(self)
-        X = read_table(self, X, reset=True)
-        if len(X) < self.n_clusters:
-            raise ValueError(f"n_clusters={self.n_clusters} is more than the n_samples={len(X)} rows of X.")
+        table = read_table(self, X, reset=True)
+        self.__dict__.pop("classes_", None)
         supervised = y is not None and self._loss() is not None
-        self._fit(X, _any_labels(self, y, X, sample_weight) if supervised else NO_LABELS, sample_weight)
-        self.labels_ = self._each_row(X, _nearest)
+        y = read_targets(self, y, table) if supervised else None
+        rows, y, weight = existing_rows(table, y, read_weights(sample_weight, table))
+        if len(rows) < self.n_clusters:
+            raise ValueError(f"n_clusters={self.n_clusters} is more than the n_samples={len(rows)} rows of X.")
+        self._fit(rows, self._labels(y, rows, weight), weight)
+        self.labels_ = self._each_row(table, _nearest)
         return self
 
-    def predict(self: Any, X: Any) -> np.ndarray:
+    def _labels(self, y: np.ndarray | None, X: np.ndarray, weight: np.ndarray | None) -> Labels:
+        if y is None:
+            return NO_LABELS
+        if isinstance(self._loss(), SquaredLoss) and is_real_valued(y):
+            return real_labels(read_numbers(y), X, weight)
+        self.classes_, labels = class_labels(y, X)
+        return labels
+
+    def predict(self, X: Any) -> np.ndarray:
         """The cluster each row belongs to most."""
         return self._each_row(self._read(X), _nearest)
 
-    def fit_predict(self: Any, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """``fit(X, y, sample_weight).labels_``, the same as then calling ``predict(X)``."""
         return self.fit(X, y, sample_weight=sample_weight).labels_
 
-    def score(self: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the cost of these rows, labels left out: higher is better.
 
         It compares fits of the same algorithm and parameters; to compare numbers of clusters use the
@@ -305,11 +329,11 @@ class Clusterer(ClusterMixin):
         return -float(np.sum(costs if weight is None else weight * costs))
 
 
-class ClassifierByClusters(ClassifierMixin):
+class ClassifierByClusters(ClassifierMixin, SoftSubspace):
     """What makes it a classifier: clusters vote with their outputs, by membership."""
 
     @with_callbacks
-    def fit(self: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find clusters that agree with the classes.
 
         Parameters
@@ -324,64 +348,58 @@ class ClassifierByClusters(ClassifierMixin):
         self
         """
         check_parameters(self)
-        X = read_table(self, X, reset=True)
-        labels = class_labels(self, y, X)
+        table = read_table(self, X, reset=True)
+        rows, y, weight = existing_rows(table, read_targets(self, y, table), read_weights(sample_weight, table))
+        self.classes_, labels = class_labels(y, rows)
         refuse_one_class(self.classes_)
-        self._fit(X, labels, sample_weight)
+        self._fit(rows, labels, weight)
         return self
 
-    def predict_proba(self: Any, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class: the outputs of the clusters, weighted by membership."""
         votes = self._each_row(self._read(X), memberships) @ self.rule_outputs_
         return votes / votes.sum(axis=1, keepdims=True)
 
-    def predict(self: Any, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row."""
         probabilities = self.predict_proba(X)
         return self.classes_[np.argmax(probabilities, axis=1)]
 
 
 class Labels(NamedTuple):
-    """Labels as clustering takes them: class codes or real targets, and the outputs rules start from."""
+    """Labels as clustering takes them: class codes, or real targets measured from their mean."""
 
     y: Any = None
     n_classes: int | None = None
     outputs: Any = None
+    """What every rule says before it has learned anything."""
+    origin: Any = 0.0
+    """The mean that real targets are measured from."""
 
 
 NO_LABELS = Labels()
 
 
-def class_labels(estimator: Any, y: Any, X: np.ndarray) -> Labels:
-    """Class codes; every rule starts with all classes alike. The estimator remembers ``classes_``."""
-    estimator.classes_, codes = read_classes(estimator, y, X)
-    n_classes = len(estimator.classes_)
-    return Labels(codes, n_classes, np.full(n_classes, 1 / n_classes, X.dtype))
+def class_labels(y: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, Labels]:
+    """The classes, and their codes; every rule starts with all classes alike."""
+    classes, codes = read_classes(y)
+    return classes, Labels(codes, len(classes), np.full(len(classes), 1 / len(classes), X.dtype))
 
 
-def real_labels(estimator: Any, y: Any, X: np.ndarray, sample_weight: Any) -> Labels:
-    """Real targets; every rule starts with their mean."""
-    y = read_numbers(estimator, y, X)
-    mean = np.average(y, weights=read_weights(sample_weight, X))
-    return Labels(y, None, np.full(1, mean, X.dtype))
-
-
-def _any_labels(estimator: Any, y: Any, X: np.ndarray, sample_weight: Any) -> Labels:
-    if isinstance(estimator._loss(), SquaredLoss) and is_real_valued(y):
-        return real_labels(estimator, y, X, sample_weight)
-    return class_labels(estimator, y, X)
-
-
-def standardized_targets(y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.floating, np.floating]:
-    """Targets as z-scores, with the mean and scale that lead back."""
+def real_labels(y: np.ndarray, X: np.ndarray, weight: np.ndarray | None, scale: float = 1.0) -> Labels:
+    """Real targets from their mean, in units of ``scale``; every rule starts with the mean."""
     mean = np.average(y, weights=weight)
-    scale = np.sqrt(np.average((y - mean) ** 2, weights=weight))
-    scale = scale if scale > 0 else scale.dtype.type(1)
-    return (y - mean) / scale, mean, scale
+    return Labels(((y - mean) / scale).astype(X.dtype), None, np.zeros(1, X.dtype), X.dtype.type(mean))
+
+
+def spread_of(y: np.ndarray, weight: np.ndarray | None) -> float:
+    """Weighted standard deviation of targets as a unit of measurement: one where it is zero."""
+    spread = np.sqrt(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
+    return float(spread) if spread > 0 else 1.0
 
 
 @documented
-class SoftSubspaceClustering(Clusterer, SoftSubspace):
+class SoftSubspaceClustering(Clusterer):
     r"""Clustering with a cost put together from terms, for combinations nobody has named.
 
     .. math::
@@ -449,5 +467,5 @@ class SoftSubspaceClustering(Clusterer, SoftSubspace):
     def _loss(self) -> Loss | None:
         return self.loss
 
-    def _objective(self) -> Objective:
+    def make_objective(self) -> Objective:
         return Objective(self.membership or Power(2.0), self.weighting or Uniform(), self.eta, self.loss)

@@ -102,7 +102,7 @@ def k_means(rows: Rows, seeds: Array, frame: Frame) -> Array:
 def first_parameters(objective: Objective, V: Array, frame: Frame, outputs: Array | None = None) -> Parameters:
     """Parameters to start from: given centres, every varying feature alike, every rule the same outputs."""
     xp = array_namespace(V)
-    W = objective.weights(xp.zeros_like(V), varies=frame.spread[None, :])
+    W = objective.weights(xp.zeros_like(V), squares=frame.spread[None, :])
     if objective.loss is None or outputs is None:
         return Parameters(V, W)
     return Parameters(V, W, xp.ones_like(V[:, :1]) * outputs)

@@ -7,7 +7,7 @@ members are spread; what it concludes is fitted by least squares.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
@@ -16,15 +16,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._array import divide
 from ._progress import CallbackSupportMixin, Progress, with_callbacks
-from .checks import RANGES, check_parameters, read_numbers, read_table, read_weights, refuse_one_class
+from .checks import (
+    RANGES,
+    check_parameters,
+    existing_rows,
+    read_numbers,
+    read_table,
+    read_targets,
+    read_weights,
+    refuse_one_class,
+)
 from .cluster import SESSC
 from .consequents import ridge_path
 from .frame import Frame, centered, standardized
 from .losses import LogLoss
 from .objective import Objective, Parameters, summarise
 from .rows import Block, Rows
-from .rules import Identity, Link, Proportions, RuleBase
-from .soft_subspace import Labels, SoftSubspace, class_labels, initial_centers, standardized_targets
+from .rules import Identity, Link, Proportions, RuleBase, default_names
+from .soft_subspace import Labels, SoftSubspace, class_labels, initial_centers, real_labels, spread_of
 from .start import first_parameters, sample
 
 __all__ = ["TSKClassifier", "TSKRegressor"]
@@ -87,7 +96,7 @@ def cluster(
 ) -> tuple[Objective, Parameters]:
     """The clusters that become rules."""
     clusterer._resolve(problem.frame)
-    objective = clusterer._objective()
+    objective = clusterer.make_objective()
     solutions = [
         clusterer._descend(
             objective,
@@ -132,6 +141,8 @@ def scale_of_widths(width_scale: Any, n_features: int) -> float:
 class _TSK(CallbackSupportMixin, BaseEstimator):
     """What rule classifiers and regressors have in common."""
 
+    width_scale: Any
+    alpha: float
     _ranges = RANGES
     _link: Link
     _target_mean: Any = 0.0
@@ -142,8 +153,6 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         n_rules: int,
         order: int,
         clusterer: Any,
-        width_scale: Any,
-        alpha: float,
         standardize: bool,
         random_state: Any,
         n_jobs: int | None,
@@ -151,8 +160,6 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         self.n_rules = n_rules
         self.order = order
         self.clusterer = clusterer
-        self.width_scale = width_scale
-        self.alpha = alpha
         self.standardize = standardize
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -163,8 +170,20 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
     def _default_clusterer(self) -> SoftSubspace:
         raise NotImplementedError
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of the clusterer as ``clusterer__<name>``.
+
+        Setting one of the default clusterer's parameters makes that clusterer explicit.
+        """
+        inner = any(name.startswith("clusterer__") for name in params)
+        if inner and self.clusterer is None and params.get("clusterer") is None:
+            params = {"clusterer": self._default_clusterer()} | {
+                name: value for name, value in params.items() if name != "clusterer"
+            }
+        return super().set_params(**params)
+
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the rules.
 
         Parameters
@@ -198,14 +217,15 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         clusterer.set_params(n_clusters=count_rules(problem, self.n_rules))
         if self.random_state is not None:
             clusterer.set_params(random_state=check_random_state(self.random_state).randint(2**31))
-        check_parameters(clusterer)
+        self._check_clusterer(clusterer)
         return clusterer
+
+    def _check_clusterer(self, clusterer: SoftSubspace) -> None:
+        check_parameters(clusterer)
 
     def _name(self, y: Any) -> None:
         names = getattr(self, "feature_names_in_", None)
-        self._feature_names = (
-            tuple(f"x{d}" for d in range(self.n_features_in_)) if names is None else tuple(map(str, names))
-        )
+        self._feature_names = default_names(self.n_features_in_) if names is None else tuple(map(str, names))
         self._target_name = str(getattr(y, "name", None) or "y")
 
     def _keep(self, problem: Problem, centers: np.ndarray, width: np.ndarray, consequents: np.ndarray) -> None:
@@ -251,7 +271,7 @@ def importances(problem: Problem, rules: RuleBase) -> np.ndarray:
         slopes = rules.slopes(block.X)
         return slopes.sum(axis=0) if block.weight is None else block.weight @ slopes
 
-    size = np.sqrt(problem.rows.standardized(None).sum(squares))
+    size = problem.frame.spread * np.sqrt(problem.rows.standardized(None).sum(squares))
     return size / (size.sum() or 1.0)
 
 
@@ -261,8 +281,9 @@ n_rules : int, default=30
     order : {0, 1}, default=0
         Whether a rule concludes constants or linear functions of the inputs.
     clusterer : clusterer of this library, default=None
-        What finds the rules; {default} if None. Its ``n_clusters`` is overridden by ``n_rules``, and its
-        ``random_state`` by this model's unless that is None."""
+        What finds the rules; {default} if None. Its ``n_clusters`` is overridden by ``n_rules``, its
+        ``random_state`` by this model's unless that is None, its ``n_jobs`` always; its ``warm_start`` has no
+        effect here."""
 
 _FITTED_PARAMETERS = """\
 width_scale : float or "auto", default="auto"
@@ -275,9 +296,7 @@ _MORE_PARAMETERS = """\
 standardize : bool, default=True
         Learn in z-scores, so that units do not matter; rules are reported in the user's units all the same.
     random_state : int, RandomState instance or None, default=None
-        Seed of the starting points.
-    n_jobs : int, default=None
-        Threads over blocks of rows; results do not depend on it."""
+        Seed of the starting points."""
 
 _ATTRIBUTES = """\
 rules_ : RuleBase
@@ -305,33 +324,29 @@ def documented(default: str) -> Any:
     return fill
 
 
-class _Classifies(ClassifierMixin):
+class _Classifies(ClassifierMixin, _TSK):
     """What makes a rule model a classifier."""
 
     _link: Link = Proportions()
 
-    def _default_clusterer(self: Any) -> SoftSubspace:
+    def _default_clusterer(self) -> SoftSubspace:
         return SESSC()
 
-    def _read_problem(self: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
-        X = read_table(self, X, reset=True)
-        labels = class_labels(self, y, X)
-        refuse_one_class(self.classes_)
-        weight = read_weights(sample_weight, X)
-        return pose(
-            X,
-            labels,
-            weight,
-            class_weights(self.class_weight, self.classes_, labels.y, weight),
-            standardize=self.standardize,
-            n_jobs=self.n_jobs,
-        )
+    class_weight: Any
 
-    def predict_proba(self: Any, X: Any) -> np.ndarray:
+    def _read_problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        table = read_table(self, X, reset=True)
+        rows, y, weight = existing_rows(table, read_targets(self, y, table), read_weights(sample_weight, table))
+        self.classes_, labels = class_labels(y, rows)
+        refuse_one_class(self.classes_)
+        fit_weight = class_weights(self.class_weight, self.classes_, labels.y, weight)
+        return pose(rows, labels, weight, fit_weight, standardize=self.standardize, n_jobs=self.n_jobs)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class, in the order of ``classes_``."""
         return self._each_row(X, lambda X: self.rules_.probabilities(X))
 
-    def decision_function(self: Any, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
         """The outputs of the rules: one column for each class, or for two classes their difference."""
         outputs = self._each_row(X, lambda X: self.rules_.outputs(X))
         return decision(outputs)
@@ -350,40 +365,50 @@ def class_weights(
         return weight
     mass = np.bincount(codes, weight, minlength=len(classes))
     if isinstance(class_weight, str) and class_weight == "balanced":
-        by_class = divide(np.full_like(mass, mass.sum() / len(classes)), mass, otherwise=np.zeros_like(mass))
+        by_class = mass.sum() / (len(classes) * mass)
     elif isinstance(class_weight, dict):
-        if unknown := set(class_weight) - set(classes.tolist()):
-            raise ValueError(f"class_weight names {unknown.pop()!r}, which is not a class in y.")
-        by_class = np.asarray([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=float)
+        by_class = _listed(class_weight, classes.tolist())
     else:
         raise ValueError(f'class_weight must be None, "balanced" or a dict, got {class_weight!r}.')
     return by_class[codes] if weight is None else weight * by_class[codes]
 
 
-class _Regresses(RegressorMixin):
+def _listed(class_weight: dict, classes: list) -> np.ndarray:
+    # As in scikit-learn, a name that is no class is a mistake only if a class has no weight: folds of a
+    # cross-validation may lack a rare class.
+    unknown, unweighted = set(class_weight) - set(classes), set(classes) - set(class_weight)
+    if unknown and unweighted:
+        raise ValueError(f"class_weight names {unknown.pop()!r}, which is not a class in y.")
+    weights = np.asarray([class_weight.get(label, 1.0) for label in classes], dtype=float)
+    if not (np.all(np.isfinite(weights) & (weights >= 0)) and np.any(weights > 0)):
+        raise ValueError(f"class_weight must hold numbers of zero or more, not all zero, got {class_weight!r}.")
+    return weights
+
+
+class _Regresses(RegressorMixin, _TSK):
     """What makes a rule model a regressor: targets are standardised inside."""
 
     _link: Link = Identity()
 
-    def _default_clusterer(self: Any) -> SoftSubspace:
+    def _default_clusterer(self) -> SoftSubspace:
         return SESSC(loss="squared")
 
-    def _read_problem(self: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
-        X = read_table(self, X, reset=True)
-        weight = read_weights(sample_weight, X)
-        y, self._target_mean, self._target_scale = standardized_targets(read_numbers(self, y, X), weight)
-        labels = Labels(y, None, np.zeros(1, X.dtype))
-        return pose(X, labels, weight, weight, standardize=self.standardize, n_jobs=self.n_jobs)
+    def _read_problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        table = read_table(self, X, reset=True)
+        rows, y, weight = existing_rows(table, read_targets(self, y, table), read_weights(sample_weight, table))
+        numbers = read_numbers(y)
+        self._target_mean, self._target_scale = np.average(numbers, weights=weight), spread_of(numbers, weight)
+        labels = real_labels(numbers, rows, weight, self._target_scale)
+        return pose(rows, labels, weight, weight, standardize=self.standardize, n_jobs=self.n_jobs)
 
-    def _clusterer(self: Any, problem: Problem) -> SoftSubspace:
-        clusterer = super()._clusterer(problem)
+    def _check_clusterer(self, clusterer: SoftSubspace) -> None:
+        super()._check_clusterer(clusterer)
         if isinstance(clusterer._loss(), LogLoss):
-            raise ValueError(f'clusterer={self.clusterer!r} needs loss="squared" for real targets.')
-        return clusterer
+            raise ValueError(f'clusterer={clusterer!r} needs loss="squared" for real targets.')
 
 
 @documented("SESSC")
-class TSKClassifier(_Classifies, _TSK):
+class TSKClassifier(_Classifies):
     r"""A classifier made of IF-THEN rules, the paper's SESSC-LSE by default.
 
     Clusters become rules, :math:`\Sigma_{rd} = h \sqrt{\mathrm{mean}_r (x_d - v_{rd})^2}` says how wide their
@@ -400,6 +425,8 @@ class TSKClassifier(_Classifies, _TSK):
     class_weight : None, "balanced" or dict, default=None
         Weight of each class in least squares; "balanced" makes every class weigh the same.
     {more}
+    n_jobs : int, default=None
+        Threads over blocks of rows; results do not depend on it.
 
     Attributes
     ----------
@@ -439,12 +466,14 @@ class TSKClassifier(_Classifies, _TSK):
         random_state: Any = None,
         n_jobs: int | None = None,
     ):
-        super().__init__(n_rules, order, clusterer, width_scale, alpha, standardize, random_state, n_jobs)
+        super().__init__(n_rules, order, clusterer, standardize, random_state, n_jobs)
+        self.width_scale = width_scale
+        self.alpha = alpha
         self.class_weight = class_weight
 
 
 @documented('``SESSC(loss="squared")``')
-class TSKRegressor(_Regresses, _TSK):
+class TSKRegressor(_Regresses):
     r"""A regressor made of IF-THEN rules.
 
     As :class:`TSKClassifier`, with rules found by SESSC with the squared loss. Targets are standardised
@@ -455,6 +484,8 @@ class TSKRegressor(_Regresses, _TSK):
     {rules}
     {fitted}
     {more}
+    n_jobs : int, default=None
+        Threads over blocks of rows; results do not depend on it.
 
     Attributes
     ----------
@@ -482,4 +513,6 @@ class TSKRegressor(_Regresses, _TSK):
         random_state: Any = None,
         n_jobs: int | None = None,
     ):
-        super().__init__(n_rules, order, clusterer, width_scale, alpha, standardize, random_state, n_jobs)
+        super().__init__(n_rules, order, clusterer, standardize, random_state, n_jobs)
+        self.width_scale = width_scale
+        self.alpha = alpha

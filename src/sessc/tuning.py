@@ -8,9 +8,10 @@ penalties share one decomposition, so a search costs little more than its cluste
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from itertools import pairwise, product
 from typing import Any
 
@@ -26,7 +27,7 @@ from .checks import RANGES, check_each, check_parameters, read_table, read_weigh
 from .cluster import SESSC
 from .consequents import ridge_path
 from .objective import Objective, Parameters
-from .rows import Block, Rows
+from .rows import Rows
 from .rules import design, firing
 from .soft_subspace import SoftSubspace
 from .tsk import (
@@ -52,6 +53,7 @@ DEFAULT_GRID = {"gamma": (1.0, 10.0, 100.0), "beta": (0.1, 1.0, 10.0)}
 
 Candidate = dict[str, Any]
 Clusters = tuple[Objective, Parameters]
+Formula = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -70,79 +72,88 @@ class Fold:
     def cluster(self, candidate: Candidate) -> Clusters:
         return cluster(self.problem, clone(self.clusterer).set_params(**candidate), self.centers)
 
-    def score(self, outputs: np.ndarray) -> float:
-        """The score of these outputs for the test part."""
+    def score(self, formula: Formula, known: np.ndarray) -> float:
+        """The score of a formula for outputs, whose values for the test part are known."""
         answers = _ClassAnswers if isinstance(self.model, ClassifierMixin) else _ValueAnswers
-        outputs = self.model._target_mean + self.model._target_scale * outputs
-        weight = {} if self.weight is None else {"sample_weight": self.weight}
+        weight = {} if self.weight is None or not _takes_weights(self.scorer) else {"sample_weight": self.weight}
         with warnings.catch_warnings():
             # A rare class may be missing from a fold; saying so for every candidate helps nobody.
             warnings.filterwarnings("ignore", message="y_pred contains classes not in y_true")
-            return float(self.scorer(answers(self.model, outputs), self.X, self.y, **weight))
+            return float(self.scorer(answers(self, formula, known), self.X, self.y, **weight))
 
     def score_clusters(self, objective: Objective, parameters: Parameters) -> float:
         """How well the clusters predict by themselves, before any least squares."""
-        objective = objective.without_labels()
-        coefficients = objective.coefficients(parameters)
-        rows = self._test_rows.prepared(objective.columns)
-        memberships = rows.map(lambda columns: objective.memberships(coefficients, columns).T)
-        return self.score(memberships @ parameters.Z)
+        formula = partial(self._votes, objective.without_labels(), parameters)
+        return self.score(formula, formula(self.X))
 
     def score_rules(
         self, objective: Objective, parameters: Parameters, width_scales: Sequence, alphas: np.ndarray
     ) -> np.ndarray:
         """Scores (width_scales, alphas) of the rules made of these clusters."""
-        order, V = self.model.order, parameters.V
+        V = parameters.V
         deviation = deviations(self.problem, objective, parameters)
         scores = np.empty((len(width_scales), len(alphas)))
         for h, width_scale in enumerate(width_scales):
             width = widths(self.problem, deviation, scale_of_widths(width_scale, V.shape[1]))
-            path = ridge_path(self.problem.fit_rows, V, width, order, alphas)
-            stacked = np.moveaxis(path, 0, 2).reshape(-1, len(alphas) * path.shape[-1])
-            outputs = self._test_rows.map(partial(_rule_outputs, V, width, order, stacked.astype(V.dtype)))
-            for a, one in enumerate(np.split(outputs, len(alphas), axis=1)):
-                scores[h, a] = self.score(one)
+            path = ridge_path(self.problem.fit_rows, V, width, self.model.order, alphas)
+            path = path.reshape(len(alphas), -1, path.shape[-1]).astype(V.dtype)
+            outputs = self._outputs(V, width, np.concatenate(path, axis=1), self.X)
+            for a, known in enumerate(np.split(outputs, len(alphas), axis=1)):
+                scores[h, a] = self.score(partial(self._outputs, V, width, path[a]), known)
         return scores
 
-    @property
-    def _test_rows(self) -> Rows:
-        return Rows(self.X).standardized(self.problem.rows.center, self.problem.rows.scale)
+    def _rows(self, X: np.ndarray) -> Rows:
+        return Rows(X).standardized(self.problem.rows.center, self.problem.rows.scale)
+
+    def _votes(self, objective: Objective, parameters: Parameters, X: np.ndarray) -> np.ndarray:
+        coefficients = objective.coefficients(parameters)
+        return self._rows(X).map(
+            lambda block: objective.memberships(coefficients, objective.columns(block)).T @ parameters.Z
+        )
+
+    def _outputs(self, V: np.ndarray, width: np.ndarray, consequents: np.ndarray, X: np.ndarray) -> np.ndarray:
+        order = self.model.order
+        return self._rows(X).map(lambda block: design(firing(block.X, V, width), block.X, order) @ consequents)
 
 
-def _rule_outputs(
-    centers: np.ndarray, width: np.ndarray, order: int, consequents: np.ndarray, block: Block
-) -> np.ndarray:
-    return design(firing(block.X, centers, width), block.X, order) @ consequents
+def _takes_weights(scorer: Any) -> bool:
+    """Whether a scorer, or the metric it is made of, has a place for sample weights."""
+    parameters = signature(getattr(scorer, "_score_func", scorer)).parameters
+    return "sample_weight" in parameters or any(p.kind == p.VAR_KEYWORD for p in parameters.values())
 
 
 class _Answers(BaseEstimator):
-    """A predictor that already knows its outputs for the rows it will be asked about, for scorers."""
+    """A fold's candidate as a predictor, for scorers. What it says of the test part is known already."""
 
-    def __init__(self, model: Any, outputs: np.ndarray):
-        self.model, self.outputs = model, outputs
+    def __init__(self, fold: Fold, formula: Formula, known: np.ndarray):
+        self.fold, self.formula, self.known = fold, formula, known
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
+
+    def _outputs(self, X: Any) -> np.ndarray:
+        outputs = self.known if X is self.fold.X else self.formula(np.asarray(X))
+        return self.fold.model._target_mean + self.fold.model._target_scale * outputs
 
 
 class _ClassAnswers(ClassifierMixin, _Answers):
     @property
     def classes_(self) -> np.ndarray:
-        return self.model.classes_
+        return self.fold.model.classes_
 
     def predict(self, X: Any) -> np.ndarray:
-        return self.classes_[np.argmax(self.outputs, axis=1)]
+        return self.classes_[np.argmax(self._outputs(X), axis=1)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        return self.model._link(self.outputs)
+        return self.fold.model._link(self._outputs(X))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        return decision(self.outputs)
+        return decision(self._outputs(X))
 
 
 class _ValueAnswers(RegressorMixin, _Answers):
     def predict(self, X: Any) -> np.ndarray:
-        return self.outputs[:, 0]
+        return self._outputs(X)[:, 0]
 
 
 class _TSKCV(_TSK):
@@ -165,18 +176,13 @@ class _TSKCV(_TSK):
         random_state: Any,
         n_jobs: int | None,
     ):
-        self.n_rules = n_rules
-        self.order = order
-        self.clusterer = clusterer
+        super().__init__(n_rules, order, clusterer, standardize, random_state, n_jobs)
         self.clusterer_grid = clusterer_grid
         self.width_scales = width_scales
         self.alphas = alphas
         self.search = search
         self.cv = cv
         self.scoring = scoring
-        self.standardize = standardize
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _plain(self, seed: Any) -> _TSK:
         """The estimator whose parameters are searched."""
@@ -198,8 +204,8 @@ class _TSKCV(_TSK):
         self
         """
         check_parameters(self)
-        check_each("width_scales", self.width_scales, RANGES["width_scale"])
-        check_each("alphas", self.alphas, RANGES["alpha"])
+        width_scales = check_each("width_scales", self.width_scales, RANGES["width_scale"])
+        alphas = check_each("alphas", self.alphas, RANGES["alpha"])
         table = read_table(self, X, reset=True)
         weight = read_weights(sample_weight, table)
         plain = self._plain(_seed(self.random_state, self.clusterer))
@@ -207,8 +213,8 @@ class _TSKCV(_TSK):
         search = _Search(
             folds=list(self._folds(plain, table, np.asarray(y), weight)),
             candidates=self._candidates(plain),
-            width_scales=tuple(self.width_scales),
-            alphas=tuple(self.alphas),
+            width_scales=width_scales,
+            alphas=alphas,
             n_jobs=self.n_jobs,
         )
         staged = self._is_staged(search.folds[0].clusterer)
@@ -216,7 +222,7 @@ class _TSKCV(_TSK):
         trials = (search.staged if staged else search.joint)(progress)
         progress.finish()
         self.cv_results_ = _results(trials)
-        best = max(trials, key=lambda trial: (trial.stage, trial.mean))
+        best = _best([trial for trial in trials if trial.stage == trials[-1].stage])
         self.best_params_, self.best_score_ = best.params, best.mean
         self._adopt(plain.set_params(**best.params).fit(X, y, sample_weight))
         return self
@@ -225,19 +231,21 @@ class _TSKCV(_TSK):
         grid = self.clusterer_grid
         if grid is None:
             grid = DEFAULT_GRID if self.clusterer is None else {}
-        candidates = list(_combinations([grid] if isinstance(grid, Mapping) else grid))
-        if not candidates:
+        grids = [grid] if isinstance(grid, Mapping) else list(grid)
+        for name, values in (item for one in grids for item in one.items()):
+            check_each(f"clusterer_grid[{name!r}]", values)
+            if name in ("n_clusters", "init", "n_init", "random_state"):
+                raise ValueError(f"clusterer_grid must not hold {name!r}: starts are shared by candidates.")
+        if not grids:
             raise ValueError(f"clusterer_grid must hold at least one candidate, got {grid!r}.")
-        if reserved := {"n_clusters", "init", "n_init", "random_state"}.intersection(*candidates):
-            raise ValueError(f"clusterer_grid must not hold {reserved.pop()!r}: starts are shared by candidates.")
+        candidates = list(_combinations(grids))
         for candidate in candidates:
-            check_parameters(clone(plain.clusterer).set_params(**candidate))
+            plain._check_clusterer(clone(plain.clusterer).set_params(**candidate))
         return candidates
 
     def _folds(self, plain: _TSK, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Iterator[Fold]:
-        splitter = check_cv(self.cv, y, classifier=isinstance(self, ClassifierMixin))
         scorer = get_scorer(self.scoring or self._default_scoring)
-        for train, test in splitter.split(X, y):
+        for train, test in self._splits(X, y, weight):
             model = clone(plain)
             part = None if weight is None else weight[train]
             problem = model._read_problem(X[train], y[train], part)
@@ -253,6 +261,22 @@ class _TSKCV(_TSK):
                 None if weight is None else weight[test],
                 scorer,
             )
+
+    def _splits(
+        self, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Training and test rows of each fold; rows of weight zero do not exist and are in neither."""
+        counts = np.ones(len(X), bool) if weight is None else weight > 0
+        splitter = check_cv(self.cv, y[counts], classifier=isinstance(self, ClassifierMixin))
+        if isinstance(self.cv, Iterable):  # rows are given as they stand in X
+            for train, test in splitter.split(X, y):
+                rows = np.arange(len(X))
+                train, test = rows[train], rows[test]
+                yield train[counts[train]], test[counts[test]]
+            return
+        rows = np.flatnonzero(counts)
+        for train, test in splitter.split(X[rows], y[rows]):
+            yield rows[train], rows[test]
 
     def _is_staged(self, clusterer: SoftSubspace) -> bool:
         predicts = clusterer._loss() is not None
@@ -285,7 +309,7 @@ def _combinations(grids: Sequence[Mapping[str, Sequence]]) -> Iterator[Candidate
             yield dict(zip(grid, values, strict=True))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trial:
     """A candidate and how it did on each fold."""
 
@@ -298,14 +322,22 @@ class Trial:
         return float(np.mean(self.scores))
 
 
+def _best(trials: list[Trial]) -> Trial:
+    """The trial of the highest mean score, the first of equals; one without a score is never chosen."""
+    scored = [trial for trial in trials if not np.isnan(trial.mean)]
+    if not scored:
+        raise ValueError("scoring gave NaN for every candidate; choose a score that every fold allows.")
+    return max(scored, key=lambda trial: trial.mean)
+
+
 @dataclass(frozen=True)
 class _Search:
     """Candidates against folds. A unit of work is one fold with some of the candidates."""
 
     folds: list[Fold]
     candidates: list[Candidate]
-    width_scales: tuple
-    alphas: tuple[float, ...]
+    width_scales: list
+    alphas: list[float]
     n_jobs: int | None
 
     def staged(self, progress: Progress) -> list[Trial]:
@@ -315,7 +347,7 @@ class _Search:
             Trial(1, _prefixed(candidate), np.asarray([score for score, _ in row]))
             for candidate, row in zip(self.candidates, votes, strict=True)
         ]
-        best = max(range(len(first)), key=lambda c: first[c].mean)
+        best = first.index(_best(first))
         work = [
             delayed(_make_rules)(fold, solved, self.width_scales, self.alphas)
             for fold, (_, solved) in zip(self.folds, votes[best], strict=True)
@@ -373,13 +405,11 @@ def _vote(fold: Fold, candidate: Candidate) -> tuple[float, Clusters]:
     return fold.score_clusters(*solved), solved
 
 
-def _make_rules(
-    fold: Fold, solved: tuple[Objective, Parameters], width_scales: tuple, alphas: tuple
-) -> np.ndarray:
+def _make_rules(fold: Fold, solved: tuple[Objective, Parameters], width_scales: list, alphas: list) -> np.ndarray:
     return fold.score_rules(*solved, width_scales, np.asarray(alphas, dtype=float))
 
 
-def _cluster_and_make_rules(fold: Fold, candidate: Candidate, width_scales: tuple, alphas: tuple) -> np.ndarray:
+def _cluster_and_make_rules(fold: Fold, candidate: Candidate, width_scales: list, alphas: list) -> np.ndarray:
     return _make_rules(fold, fold.cluster(candidate), width_scales, alphas)
 
 
@@ -392,7 +422,8 @@ def _results(trials: list[Trial]) -> dict[str, Any]:
     names = list(dict.fromkeys(name for trial in trials for name in trial.params))
     scores = np.stack([trial.scores for trial in trials])
     means, stages = scores.mean(axis=1), np.asarray([trial.stage for trial in trials])
-    beaten_by = (means > means[:, None]) & (stages == stages[:, None])
+    ranked = np.where(np.isnan(means), -np.inf, means)
+    beaten_by = (ranked > ranked[:, None]) & (stages == stages[:, None])
     return (
         {"stage": stages, "params": [trial.params for trial in trials]}
         | {f"param_{name}": [trial.params.get(name) for trial in trials] for name in names}
@@ -454,6 +485,8 @@ class TSKClassifierCV(_Classifies, _TSKCV):
     class_weight : None, "balanced" or dict, default=None
         Weight of each class in least squares; "balanced" makes every class weigh the same.
     {more}
+    n_jobs : int, default=None
+        Processes over folds and candidates; results do not depend on it.
 
     Attributes
     ----------
@@ -492,18 +525,18 @@ class TSKClassifierCV(_Classifies, _TSKCV):
         n_jobs: int | None = None,
     ):
         super().__init__(
-            n_rules,
-            order,
-            clusterer,
-            clusterer_grid,
-            width_scales,
-            alphas,
-            search,
-            cv,
-            scoring,
-            standardize,
-            random_state,
-            n_jobs,
+            n_rules=n_rules,
+            order=order,
+            clusterer=clusterer,
+            clusterer_grid=clusterer_grid,
+            width_scales=width_scales,
+            alphas=alphas,
+            search=search,
+            cv=cv,
+            scoring=scoring,
+            standardize=standardize,
+            random_state=random_state,
+            n_jobs=n_jobs,
         )
         self.class_weight = class_weight
 
@@ -528,6 +561,8 @@ class TSKRegressorCV(_Regresses, _TSKCV):
     {rules}
     {search}
     {more}
+    n_jobs : int, default=None
+        Processes over folds and candidates; results do not depend on it.
 
     Attributes
     ----------
@@ -554,18 +589,18 @@ class TSKRegressorCV(_Regresses, _TSKCV):
         n_jobs: int | None = None,
     ):
         super().__init__(
-            n_rules,
-            order,
-            clusterer,
-            clusterer_grid,
-            width_scales,
-            alphas,
-            search,
-            cv,
-            scoring,
-            standardize,
-            random_state,
-            n_jobs,
+            n_rules=n_rules,
+            order=order,
+            clusterer=clusterer,
+            clusterer_grid=clusterer_grid,
+            width_scales=width_scales,
+            alphas=alphas,
+            search=search,
+            cv=cv,
+            scoring=scoring,
+            standardize=standardize,
+            random_state=random_state,
+            n_jobs=n_jobs,
         )
 
     def _plain(self, seed: Any) -> _TSK:

@@ -15,6 +15,8 @@ from ._array import squared_distances, xlogx
 
 __all__ = ["fukuyama_sugeno", "partition_coefficient", "partition_entropy", "xie_beni"]
 
+FLOATS = [np.float64, np.float32]
+
 
 def partition_coefficient(memberships: Any) -> float:
     r"""Bezdek's partition coefficient, :math:`\frac1N \sum_{n,r} u_{nr}^2`: 1 is crisp, 1/R is no clustering.
@@ -29,7 +31,7 @@ def partition_coefficient(memberships: Any) -> float:
     >>> partition_coefficient([[1.0, 0.0], [0.5, 0.5]])
     0.75
     """
-    U = check_array(memberships, input_name="memberships")
+    U = check_array(memberships, dtype=FLOATS, input_name="memberships")
     return float(np.mean(np.sum(U * U, axis=1)))
 
 
@@ -40,7 +42,7 @@ def partition_entropy(memberships: Any) -> float:
     ----------
     memberships : array of shape (n_samples, n_clusters)
     """
-    U = check_array(memberships, input_name="memberships")
+    U = check_array(memberships, dtype=FLOATS, input_name="memberships")
     return float(np.mean(-np.sum(xlogx(U), axis=1)))
 
 
@@ -94,9 +96,9 @@ def fukuyama_sugeno(X: Any, memberships: Any, centers: Any, m: float = 2.0) -> f
 
 
 def _check(X: Any, memberships: Any, centers: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    X = check_array(X, input_name="X")
-    U = check_array(memberships, input_name="memberships")
-    V = check_array(centers, input_name="centers")
+    X = check_array(X, dtype=FLOATS, input_name="X")
+    U = check_array(memberships, dtype=FLOATS, input_name="memberships")
+    V = check_array(centers, dtype=FLOATS, input_name="centers")
     check_consistent_length(X, U)
     if U.shape[1] != len(V) or X.shape[1] != V.shape[1]:
         raise ValueError(
