@@ -3,8 +3,7 @@
     make bench
 
 Everything is timed in one run on one core, each contender in a process of its own so that none inherits the
-memory settings of another; the best of several repetitions counts, and only ratios mean anything on another
-machine. "Products" are the matrix products of one pass over the same blocks of rows,
+memory settings of another, and in turns; only ratios mean anything on another machine. "Products" are the matrix products of one pass over the same blocks of rows,
 squares, costs and sums back, and nothing else, in the faster of two arrangements.
 """
 
@@ -126,29 +125,36 @@ def peak_mib(n: int) -> float:
     return peak / 2**20
 
 
-def alone(fn, *arguments):
-    """The result of a function in a process of its own, on one core with one BLAS thread."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=one_core) as pool:
-        return pool.submit(fn, *arguments).result()
-
-
 def one_core() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     threadpool_limits(1)
 
 
+def own_process() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=one_core)
+
+
+def interleaved(n: int, repetitions: int, rounds: int) -> np.ndarray:
+    """Times (rounds, contenders): a slow moment of the machine then meets all contenders of a round alike."""
+    with own_process() as ours, own_process() as products, own_process() as mixture:
+        work = ((ours, time_sessc), (products, time_products), (mixture, time_mixture))
+        return np.asarray([[pool.submit(fn, n, repetitions).result() for pool, fn in work] for _ in range(rounds)])
+
+
 def main() -> None:
-    print(f"One iteration, D = {D}, R = {R}, C = {C}, float64, one core:\n")
+    print(f"One iteration, D = {D}, R = {R}, C = {C}, float64, one core; medians over rounds:\n")
     print("        N     SESSC  products   mixture  SESSC/products  mixture/SESSC")
-    for n, repetitions in ((6_435, 40), (200_000, 5)):
-        ours, products, mixture = (alone(fn, n, repetitions) for fn in (time_sessc, time_products, time_mixture))
-        times = "".join(f"{1e3 * t:7.1f} ms" for t in (ours, products, mixture))
-        print(f"{n:9,}{times}{ours / products:16.2f}{mixture / ours:15.2f}")
+    for n, repetitions, rounds in ((6_435, 20, 9), (200_000, 3, 5)):
+        times = interleaved(n, repetitions, rounds)
+        over, under = np.median(times[:, 0] / times[:, 1]), np.median(times[:, 2] / times[:, 0])
+        cells = "".join(f"{1e3 * t:7.1f} ms" for t in np.median(times, axis=0))
+        print(f"{n:9,}{cells}{over:16.2f}{under:15.2f}")
 
     print("\nMemory beyond the data, at its peak over three iterations:\n")
     for n in (6_435, 50_000, 200_000, 800_000):
-        print(f"  N = {n:9,}: {alone(peak_mib, n):6.1f} MiB")
+        with own_process() as pool:
+            print(f"  N = {n:9,}: {pool.submit(peak_mib, n).result():6.1f} MiB")
 
 
 if __name__ == "__main__":

@@ -96,11 +96,12 @@ def test_text_columns_pandas(table, kind):
     one_sentence(error)
 
 
-@pytest.mark.parametrize("kind", ["Utf8", "Categorical"])
+@pytest.mark.parametrize("kind", ["Utf8", "Categorical", "Enum"])
 def test_text_columns_polars(table, kind):
     polars = pytest.importorskip("polars")
+    dtype = polars.Enum(["red", "blue"]) if kind == "Enum" else getattr(polars, kind)
     X = polars.DataFrame(table[0], schema=["a", "b", "c"])
-    X = X.with_columns(polars.Series("colour", ["red", "blue"] * 15).cast(getattr(polars, kind)))
+    X = X.with_columns(polars.Series("colour", ["red", "blue"] * 15).cast(dtype))
     with pytest.raises(ValueError, match=r"'colour'.*'red'") as error:
         FCM().fit(X)
     one_sentence(error)
@@ -109,8 +110,18 @@ def test_text_columns_polars(table, kind):
 def test_text_in_arrays(table):
     X = table[0].astype(object)
     X[3, 1] = "red"
-    with pytest.raises(ValueError, match="red"):
+    with pytest.raises(ValueError, match="X holds text such as 'red'") as error:
         FCM().fit(X)
+    one_sentence(error)
+
+
+def test_values_too_large_to_square(table):
+    for dtype, size in ((np.float64, 1e160), (np.float32, 1e20)):
+        X = table[0].astype(dtype)
+        X[3, 1] = size
+        with pytest.raises(ValueError, match=f"{dtype.__name__}; rescale") as error:
+            FCM().fit(X)
+        one_sentence(error)
 
 
 def test_numbers_kept_as_objects_are_fine(table):
@@ -190,6 +201,7 @@ PARAMETERS = [
     (FCM, "n_init", 0),
     (FCM, "tol", -1.0),
     (FCM, "init", "kmeans++"),
+    (FCM, "init", print),
     (AWFCM, "t", 0.5),
     (SCAD, "penalty", "l1"),
     (SCAD, "delta", 0.0),
@@ -241,6 +253,10 @@ def test_class_weight_for_an_unknown_class(table):
     with pytest.raises(ValueError, match="'maybe'") as error:
         TSKClassifier(3, class_weight={"maybe": 2.0}).fit(*table)
     one_sentence(error)
+    for weights in ({0: -1.0, 1: 1.0}, {0: 0.0, 1: 0.0}, {0: np.nan, 1: 1.0}):
+        with pytest.raises(ValueError, match="class_weight must") as error:
+            TSKClassifier(3, class_weight=weights).fit(*table)
+        one_sentence(error)
 
 
 def test_weights_that_are_all_zero_or_negative(table):

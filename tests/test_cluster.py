@@ -84,6 +84,94 @@ def test_warm_start_goes_on(iris):
     assert twice.set_params(n_clusters=2).fit(X, y).cluster_centers_.shape == (2, 4)
 
 
+def test_warm_start_after_other_labels_or_numbers(iris):
+    X, y = iris
+    model = SESSCClassifier(3, warm_start=True, random_state=0).fit(X[y < 2], y[y < 2])
+    assert model.fit(X, y).rule_outputs_.shape == (3, 3)
+    model = SESSC(3, loss="squared", warm_start=True, random_state=0).fit(X, y)
+    assert model.fit(X, X[:, 0] + 0.05).rule_outputs_.shape == (3, 1)
+    model = FCM(3, warm_start=True, random_state=0).fit(X)
+    assert model.fit(X.astype(np.float32)).cluster_centers_.dtype == np.float32
+
+
+def test_parameters_changed_after_fitting_change_nothing(iris):
+    X, y = iris
+    model = SESSC(3, random_state=0).fit(X, y)
+    before = model.transform(X)
+    np.testing.assert_array_equal(model.set_params(eta=0.9, gamma=0.1).transform(X), before)
+
+
+def test_a_failed_fit_is_no_fit(iris):
+    from sklearn.exceptions import NotFittedError
+
+    model = FCM(200)
+    with pytest.raises(ValueError, match="n_clusters=200"):
+        model.fit(iris[0])
+    with pytest.raises(NotFittedError):
+        model.predict(iris[0])
+
+
+def test_real_targets_far_from_zero(iris):
+    X, _ = iris
+    near = SESSC(3, loss="squared", eta=0, random_state=0).fit(X, X[:, 0] + 0.05)
+    far = SESSC(3, loss="squared", eta=0, random_state=0).fit(X, X[:, 0] + 0.05 + 2.0**30)
+    np.testing.assert_allclose(near.transform(X), far.transform(X), atol=1e-5)
+    np.testing.assert_allclose(far.rule_outputs_ - 2.0**30, near.rule_outputs_, atol=1e-5)
+    assert np.all(np.diff(far.objective_history_) <= 1e-6)
+
+
+def test_a_variant_is_a_subclass(iris):
+    """Researchers change the cost in one method, and rule models take the result."""
+    from dataclasses import dataclass
+
+    from sessc import Objective, TSKClassifier
+
+    @dataclass(frozen=True)
+    class Halved(Objective):
+        def cost(self, coefficients, columns):
+            return super().cost(coefficients, columns) / 2
+
+    class Variant(SESSC):
+        def make_objective(self):
+            whole = super().make_objective()
+            return Halved(whole.membership, whole.weighting, whole.eta, whole.loss)
+
+    X, y = iris
+    model = Variant(3, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.transform(X), SESSC(3, random_state=0).fit(X, y).transform(X), atol=1e-6)
+    rules, plain = (TSKClassifier(3, clusterer=c, random_state=0).fit(X, y) for c in (Variant(), SESSC()))
+    np.testing.assert_allclose(rules.predict_proba(X), plain.predict_proba(X), atol=1e-6)
+
+
+def test_fits_in_threads_restore_blas():
+    from joblib import Parallel, delayed
+    from threadpoolctl import threadpool_info
+
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    X = np.random.default_rng(0).normal(size=(2000, 8))
+    before = threads()
+    Parallel(4, prefer="threads")(delayed(FCM(3, random_state=seed).fit)(X) for seed in range(16))
+    assert threads() == before
+
+
+def test_memory_does_not_grow_with_rows():
+    """Beyond the data, and one label for each row, a fit needs a few blocks whatever the number of rows."""
+    import tracemalloc
+
+    peaks = []
+    for n in (60_000, 240_000):
+        X = np.random.default_rng(0).normal(size=(n, 20))
+        model = FCM(5, max_iter=3, init=X[:5])
+        model.fit(X)
+        tracemalloc.start()
+        model.fit(X)
+        peaks.append(tracemalloc.get_traced_memory()[1] - 8 * 2 * n)  # labels_, old and new
+        tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0]
+
+
 def test_score_is_minus_the_cost(iris):
     X, _ = iris
     model = FCM(3, m=2.0, random_state=0, tol=1e-10, max_iter=500).fit(X)
@@ -123,6 +211,8 @@ def test_frames_in_and_out(frames, iris):
     assert list(model.get_feature_names_out()) == ["fcm0", "fcm1", "fcm2"]
     found = model.set_output(transform=frames).transform(X)
     assert isinstance(found, frame.DataFrame)
+    float32 = X.astype("float32") if frames == "pandas" else X.cast(frame.Float32)
+    assert FCM(3).fit(float32).cluster_centers_.dtype == np.float32
     assert list(found.columns) == ["fcm0", "fcm1", "fcm2"]
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 

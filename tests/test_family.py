@@ -130,12 +130,40 @@ def test_weights_are_repetitions(model, blobs, rng):
     np.testing.assert_allclose(answers(weighted, X), answers(repeated, X), atol=1e-7)
 
 
+@pytest.mark.parametrize("model", [FCM(12), EWFCM(12), SESSC(12), TSKClassifier(12)], ids=repr)
+@pytest.mark.parametrize("levels", [2, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_order_and_weights_on_tables_of_whole_numbers(model, levels, seed):
+    """Such tables are full of ties, which rounding must not settle."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(levels, size=(200, 7)).astype(float)
+    y = (X.sum(axis=1) > X.sum(axis=1).mean()).astype(int)
+    order, weight = rng.permutation(200), rng.integers(3, size=200)
+    np.testing.assert_allclose(
+        answers(fitted(model, X, y), X), answers(fitted(model, X[order], y[order]), X), atol=1e-7
+    )
+    weighted = fitted(model, X, y, sample_weight=weight)
+    repeated = fitted(model, np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(answers(weighted, X), answers(repeated, X), atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "model", [SESSC(4), SESSCClassifier(4), TSKClassifier(4, class_weight="balanced")], ids=repr
+)
+def test_rows_of_weight_zero_do_not_exist(model, blobs):
+    X, y = blobs
+    weight = (y != 2).astype(float)  # a whole class goes
+    weighted, without = fitted(model, X, y, sample_weight=weight), fitted(model, X[y != 2], y[y != 2])
+    np.testing.assert_array_equal(weighted.classes_, [0, 1])
+    np.testing.assert_allclose(answers(weighted, X), answers(without, X), atol=1e-9)
+
+
 @pytest.mark.parametrize("model", CLUSTERERS + PREDICTORS, ids=repr)
 def test_threads_change_no_bit(model, rng):
     X = rng.normal(size=(20_000, 5))
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
     alone = fitted(model, X, y)
-    shared = fitted(model.set_params(n_jobs=2), X, y)
+    shared = fitted(clone(model).set_params(n_jobs=2), X, y)
     np.testing.assert_array_equal(answers(alone, X), answers(shared, X))
 
 
@@ -188,11 +216,10 @@ def test_any_shape_and_scale_gives_memberships(seed, n, d, r, scale, offset, whi
     rng = np.random.default_rng(seed)
     X = offset + scale * rng.normal(size=(n, d))
     r = min(r, len(np.unique(X, axis=0)))
-    model = fitted(CLUSTERERS[which].set_params(n_clusters=r), X, rng.integers(3, size=n))
+    model = fitted(clone(CLUSTERERS[which]).set_params(n_clusters=r), X, rng.integers(3, size=n))
     U = model.transform(X)
     assert np.all(U >= 0)
     np.testing.assert_allclose(U.sum(axis=1), 1, rtol=1e-9)
     assert np.all(np.isfinite(model.cluster_centers_))
     assert np.all(np.isfinite(model.feature_weights_))
     assert np.isfinite(model.objective_)
-    CLUSTERERS[which].set_params(n_clusters=4)

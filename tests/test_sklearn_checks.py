@@ -1,5 +1,7 @@
 """scikit-learn's own checks, all of them, on every estimator; none is expected to fail."""
 
+import re
+
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -44,5 +46,12 @@ def test_no_estimator_was_forgotten():
 
 @pytest.mark.parametrize("name", sessc.__all__)
 def test_everything_public_is_documented(name):
-    assert len(getattr(sessc, name).__doc__) > 40
-    assert "{" not in getattr(sessc, name).__doc__.split("Parameters")[-1].split("default=")[0]
+    text = getattr(sessc, name).__doc__
+    assert len(text) > 40
+    assert not re.search(r"^ *\{\w+\}$", text, re.MULTILINE), "a place for shared documentation was left open"
+
+
+def test_documentation_names_every_parameter():
+    for estimator in ESTIMATORS:
+        documented = set(re.findall(r"^    (\w+) : ", type(estimator).__doc__, re.MULTILINE))
+        assert set(estimator.get_params(deep=False)) <= documented, type(estimator).__name__

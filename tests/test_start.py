@@ -18,6 +18,11 @@ def test_frame_is_mean_and_standard_deviation(rng):
     assert frame.weight == pytest.approx(weight.sum())
 
 
+def test_means_of_float32_are_as_good_as_the_data(rng):
+    X = (1e5 + 4 * rng.normal(size=(300_000, 1))).astype(np.float32)
+    assert abs(measure(Rows(X)).center[0] - X.astype(float).mean()) < 0.01
+
+
 @pytest.mark.parametrize("value", [0.1, 1e9 + 1 / 3, -7.3e-12])
 def test_a_constant_column_is_exactly_zero_when_centred(value):
     rows, frame = centered(Rows(np.full((1000, 1), value), block_rows=7))

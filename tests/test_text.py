@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from sessc import RuleBase, TSKClassifier, TSKRegressor
-from sessc.report.text import _pair
+from sessc.report.text import _number
 from sessc.rules import Proportions
 
 
@@ -46,8 +46,37 @@ def test_regression_and_slopes_are_in_the_users_units(rules):
     linear = replace(
         rules, consequents=np.asarray([[[5.0], [20.0], [-3.0]]] * 2), classes=None, target_name="price"
     )
-    # 5 + 20 (height - 100) / 10 - 3 dose / 0.01
-    assert "price = -195 + 2 height - 300 dose" in str(linear)
+    # at the centre (100, 0.01), which is (0, 1) in standard units: 5 + 20 * 0 - 3 * 1
+    assert "price = 2.0 + 2 (height - 100) - 300 (dose - 0.0100)" in str(linear)
+    assert "price = 48.0 + 2 (height - 120) - 300 (dose + 0.010)" in str(linear)  # the second, at (120, -0.01)
+    assert linear.outputs([[100.0, 0.01]])[0, 0] == pytest.approx(2.0)
+
+
+def test_large_offsets_keep_the_digits_that_differ(rules):
+    far = replace(rules, mean=np.asarray([1.7e9, 0.0]), scale=np.asarray([86400.0, 0.01]))
+    assert "height is about 1700000000 (± 86000)" in str(far)
+    prices = replace(rules, consequents=np.asarray([[[1e9 + 3.0]], [[1e9 + 8.0]]]), classes=None)
+    assert "y = 1000000003.00" in str(prices)
+
+
+def test_classes_that_are_numbers_say_of_what(rules):
+    assert "THEN grade=1 0.90, grade=7 0.10" in str(
+        replace(rules, classes=np.asarray([1, 7]), target_name="grade")
+    )
+
+
+def test_names_stay_on_one_line(rules):
+    text = str(replace(rules, feature_names=("a\nb", "c\t d"), classes=np.asarray(["x\ny", "z"])))
+    assert "a b is about" in text
+    assert "THEN x y 0.90" in text
+
+
+def test_counts_are_grammatical(rules):
+    one = replace(
+        rules, centers=np.zeros((1, 1)), widths=np.ones((1, 1)), mean=np.zeros(1), scale=np.ones(1),
+        consequents=np.asarray([[[1.0, 0.0]]]), feature_names=("x",),
+    )  # fmt: skip
+    assert str(one).startswith("1 rule for classification by 1 feature,")
 
 
 def test_there_is_no_negative_zero(rules):
@@ -65,15 +94,19 @@ def test_names_of_features_and_classes_are_used():
 
 
 @pytest.mark.parametrize(
-    ("center", "width", "text"),
+    ("value", "resolution", "text"),
     [
-        (17.46, 2.14, "17.5 (± 2.1)"),
-        (1234.5, 310.0, "1234 (± 310)"),
-        (0.01234, 0.00051, "0.01234 (± 0.00051)"),
-        (1e9, 1e7, "1e+09 (± 1e+07)"),
-        (1e-12, 3e-13, "1e-12 (± 3e-13)"),
-        (5.0, 0.0, "5 (± 0)"),
+        (17.46, 2.14, "17.5"),
+        (1234.5, 310.0, "1230"),
+        (0.01234, 0.00051, "0.01234"),
+        (1.7e9 + 12345, 2.7e5, "1700010000"),
+        (1e-12, 3e-13, "1.00e-12"),
+        (3e-13, 3e-13, "3.0e-13"),
+        (1e18, 1e16, "1.000e+18"),
+        (5.0, 0.0, "5"),
+        (-0.0001, 0.1, "0.00"),
+        (0.0, 3e-13, "0e+00"),
     ],
 )
-def test_numbers_have_the_digits_they_deserve(center, width, text):
-    assert _pair(center, width) == text
+def test_numbers_have_the_digits_they_deserve(value, resolution, text):
+    assert _number(value, resolution) == text

@@ -172,6 +172,57 @@ def test_log_loss_cannot_take_real_targets(wine):
         TSKRegressor(3, clusterer=SESSC()).fit(X, X[:, 0])
 
 
+def test_importances_are_per_standard_deviation_in_any_units(wine):
+    X, y = wine
+    model = TSKClassifier(3, standardize=False, clusterer=SESSC(init=X[[5, 70, 150]])).fit(X, y)
+    step = 1e-5 * X.std(axis=0)
+    slopes = [
+        (model.rules_.outputs(X + nudge) - model.rules_.outputs(X - nudge)) / 2e-5 for nudge in np.diag(step)
+    ]
+    size = np.sqrt((np.asarray(slopes) ** 2).sum(axis=(1, 2)))
+    np.testing.assert_allclose(model.feature_importances_, size / size.sum(), rtol=1e-4, atol=1e-8)
+
+
+def test_parameters_of_the_default_clusterer_can_be_set(wine):
+    from sklearn.model_selection import GridSearchCV
+
+    model = TSKClassifier(3, random_state=0).set_params(clusterer__gamma=3.0, alpha=1.0)
+    assert model.clusterer.gamma == 3.0
+    assert model.alpha == 1.0
+    assert TSKRegressor().set_params(clusterer__gamma=3.0).clusterer.loss == "squared"
+    search = GridSearchCV(TSKClassifier(3, random_state=0), {"clusterer__gamma": [1, 10]}, cv=3).fit(*wine)
+    assert search.best_params_["clusterer__gamma"] in (1, 10)
+
+
+def test_a_rule_base_takes_what_predict_takes(wine):
+    pandas = pytest.importorskip("pandas")
+    X, y = wine
+    frame = pandas.DataFrame(X, columns=[f"f{d}" for d in range(13)])
+    frame["f2"] = frame["f2"] > 2.3
+    frame["f3"] = frame["f3"].astype("Float64")
+    model = TSKClassifier(3, random_state=0).fit(frame, y)
+    np.testing.assert_array_equal(model.rules_(frame), model.predict(frame))
+    with pytest.raises(ValueError, match="f12"):
+        model.rules_(frame[frame.columns[::-1]])
+    np.testing.assert_array_equal(model.rules_(frame.to_numpy()), model.predict(frame))
+
+
+def test_a_rule_base_survives_pickling_immutable(wine):
+    import pickle
+
+    rules = TSKClassifier(3, random_state=0).fit(*wine).rules_
+    again = pickle.loads(pickle.dumps(rules))
+    np.testing.assert_array_equal(again.outputs(wine[0]), rules.outputs(wine[0]))
+    with pytest.raises(ValueError, match="read-only"):
+        again.centers[0, 0] = 1.0
+
+
+def test_class_weights_for_a_class_that_a_fold_lacks(wine):
+    X, y = wine
+    weights = {0: 1.0, 1: 2.0, 2: 3.0}
+    assert TSKClassifier(3, class_weight=weights, random_state=0).fit(X[y < 2], y[y < 2]).score(X, y) > 0.5
+
+
 def test_a_rule_base_is_immutable(wine):
     rules = TSKClassifier(3, random_state=0).fit(*wine).rules_
     with pytest.raises(FrozenInstanceError):

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_wine
-from sklearn.metrics import balanced_accuracy_score, get_scorer
+from sklearn.metrics import balanced_accuracy_score, get_scorer, make_scorer
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -156,10 +156,11 @@ def test_ties_go_to_the_first(wine):
     assert set(found.cv_results_["rank_test_score"][found.cv_results_["stage"] == 2]) == {1}
 
 
-def test_processes_change_nothing(wine):
+@pytest.mark.parametrize("settings", [{}, {"n_rules": 10, "order": 1, "scoring": "neg_log_loss"}])
+def test_processes_change_nothing(wine, settings):
     X, y = wine
-    alone = TSKClassifierCV(4, random_state=0).fit(X, y)
-    shared = TSKClassifierCV(4, random_state=0, n_jobs=2).fit(X, y)
+    alone = TSKClassifierCV(**({"n_rules": 4} | settings), random_state=0).fit(X, y)
+    shared = TSKClassifierCV(**({"n_rules": 4} | settings), random_state=0, n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(alone.cv_results_["mean_test_score"], shared.cv_results_["mean_test_score"])
     np.testing.assert_array_equal(alone.predict_proba(X), shared.predict_proba(X))
 
@@ -188,6 +189,48 @@ def test_scoring_may_be_callable_and_cv_an_iterable(wine):
     assert get_scorer("neg_log_loss")(probabilistic, X, y) < 0
 
 
+def test_scorers_may_ask_about_any_rows(wine):
+    X, y = wine
+
+    def backwards(model, X, y):
+        return balanced_accuracy_score(y[::-1], model.predict(X[::-1]))
+
+    asked = TSKClassifierCV(3, scoring=backwards, random_state=0).fit(X, y)
+    known = TSKClassifierCV(3, random_state=0).fit(X, y)
+    np.testing.assert_allclose(asked.cv_results_["mean_test_score"], known.cv_results_["mean_test_score"])
+
+
+def test_weights_go_only_where_they_are_welcome(wine, rng):
+    X, y = wine
+    for scoring in (lambda model, X, y: model.score(X, y), make_scorer(lambda a, b: np.mean(a == b))):
+        TSKClassifierCV(3, scoring=scoring, cv=3, random_state=0).fit(X, y, sample_weight=rng.random(len(X)))
+
+
+def test_rows_of_weight_zero_are_in_no_fold(wine):
+    X, y = wine
+    weight = (np.arange(len(X)) % 3 > 0).astype(float)
+    kept = weight > 0
+    weighted = TSKClassifierCV(3, cv=3, random_state=0).fit(X, y, sample_weight=weight)
+    without = TSKClassifierCV(3, cv=3, random_state=0).fit(X[kept], y[kept])
+    np.testing.assert_allclose(weighted.cv_results_["mean_test_score"], without.cv_results_["mean_test_score"])
+    np.testing.assert_allclose(weighted.predict_proba(X), without.predict_proba(X), atol=1e-9)
+    given = TSKClassifierCV(3, cv=list(FOLDS.split(X, y)), random_state=0).fit(X, y, sample_weight=weight)
+    assert given.best_score_ > 0.5
+
+
+def test_a_candidate_without_a_score_is_never_chosen(wine):
+    X, y = wine
+    calls = []
+
+    def moody(model, X, y):
+        calls.append(1)
+        return np.nan if len(calls) <= 5 else balanced_accuracy_score(y, model.predict(X))
+
+    assert np.isfinite(TSKClassifierCV(3, scoring=moody, random_state=0).fit(X, y).best_score_)
+    with pytest.raises(ValueError, match="NaN for every candidate"):
+        TSKClassifierCV(3, scoring=lambda *_: np.nan, random_state=0).fit(X, y)
+
+
 def test_names_survive(wine):
     pandas = pytest.importorskip("pandas")
     X, y = wine
@@ -204,7 +247,9 @@ def test_names_survive(wine):
         ({"search": "greedy"}, "search must be"),
         ({"search": "staged", "clusterer": FCM()}, "FCM does not"),
         ({"clusterer_grid": {"init": ["random"]}}, "'init'"),
+        ({"clusterer_grid": [{"gamma": [1.0]}, {"init": ["random"]}]}, "'init'"),
         ({"clusterer_grid": {"gamma": [0.0]}}, "gamma must be"),
+        ({"clusterer_grid": {"gamma": 1.0}}, "clusterer_grid.'gamma'. must be a list"),
         ({"clusterer_grid": []}, "clusterer_grid must"),
         ({"alphas": [-1.0]}, "alphas must"),
         ({"width_scales": []}, "width_scales must"),

@@ -8,12 +8,16 @@ from ..rules import RuleBase
 
 __all__ = ["to_text"]
 
+MAX_TERMS = 4
+"""Terms of a linear conclusion that are spelled out."""
+
 
 def to_text(rules: RuleBase, *, max_conditions: int | None = None) -> str:
     """The rules as readable text.
 
     Conditions of a rule stand in the order of their strength: how narrow they are compared with the spread
     of the feature. ``about 17.5 (± 2.1)`` means a bell curve centred at 17.5 with standard deviation 2.1.
+    A linear conclusion is written from the rule's own centre, so that its constant is what the rule says there.
 
     Parameters
     ----------
@@ -26,60 +30,82 @@ def to_text(rules: RuleBase, *, max_conditions: int | None = None) -> str:
     str
     """
     kind = "classification" if rules.classes is not None else "regression"
-    consequent = "constant" if rules.order == 0 else "linear"
+    conclusions = "constant" if rules.order == 0 else "linear"
     head = (
-        f"{rules.n_rules} rule{'s' * (rules.n_rules != 1)} for {kind} by {rules.n_features} features, "
-        f"with {consequent} outputs."
+        f"{_count(rules.n_rules, 'rule')} for {kind} by {_count(rules.n_features, 'feature')}, "
+        f"with {conclusions} outputs."
     )
     return "\n\n".join([head, *(_rule(rules, r, max_conditions) for r in range(rules.n_rules))])
 
 
 def _rule(rules: RuleBase, r: int, max_conditions: int | None) -> str:
     conditions = _conditions(rules, r)
-    shown = conditions[:max_conditions]
-    lines = shown or ["anything"]
-    if left := len(conditions) - len(shown):
-        lines = [*lines, f"{left} weaker condition{'s' * (left != 1)}"]
+    lines = conditions[:max_conditions] or ["anything"]
+    if left := len(conditions) - len(conditions[:max_conditions]):
+        lines = [*lines, _count(left, "weaker condition")]
     text = "\n".join(f"  {'IF  ' if k == 0 else 'AND '} {line}" for k, line in enumerate(lines))
-    return f"Rule {r + 1}\n{text}\n  THEN {_consequent(rules, r)}"
+    return f"Rule {r + 1}\n{text}\n  THEN {_conclusion(rules, r)}"
 
 
 def _conditions(rules: RuleBase, r: int) -> list[str]:
     centers, widths = rules.centers_in_units[r], rules.widths_in_units[r]
     strongest = np.argsort(rules.widths[r], kind="stable")
+    names = [_one_line(name) for name in rules.feature_names]
     return [
-        f"{rules.feature_names[d]} is about {_pair(centers[d], widths[d])}"
+        f"{names[d]} is about {_number(centers[d], widths[d])} (± {_number(widths[d], widths[d])})"
         for d in strongest
         if np.isfinite(widths[d])
     ]
 
 
-def _pair(center: float, width: float) -> str:
-    """A centre to the digits its width deserves."""
-    places = int(np.clip(1 - np.floor(np.log10(width)), 0, 12)) if width > 0 else 3
-    if max(abs(center), width) >= 1e7 or width < 1e-9:
-        return f"{center:.4g} (± {width:.2g})"
-    return f"{center:.{places}f} (± {width:.{places}f})"
+def _conclusion(rules: RuleBase, r: int) -> str:
+    if rules.order == 1:
+        return "\n       ".join(_line(rules, r, c, name) for c, name in enumerate(_output_names(rules)))
+    outputs = rules.consequents[r, 0]
+    if rules.classes is None:
+        resolution = float(np.ptp(rules.consequents[:, 0, 0])) or abs(outputs[0])
+        return f"{_output_names(rules)[0]} = {_number(outputs[0], resolution / 100)}"
+    order = np.argsort(-outputs, kind="stable")
+    return ", ".join(f"{_output_names(rules)[c]} {_number(outputs[c], 0.1)}" for c in order)
 
 
-def _consequent(rules: RuleBase, r: int) -> str:
-    names = [rules.target_name] if rules.classes is None else [str(name) for name in rules.classes]
-    if rules.order == 0:
-        outputs = rules.consequents[r, 0]
-        if rules.classes is None:
-            return f"{names[0]} = {outputs[0]:.4g}"
-        order = np.argsort(-outputs, kind="stable")
-        return ", ".join(f"{names[c]} {outputs[c].round(2) + 0.0:.2f}" for c in order)  # no "-0.00"
-    slopes = rules.consequents[r, 1:] / rules.scale[:, None]
-    constants = rules.consequents[r, 0] - rules.mean @ slopes
-    return "\n       ".join(
-        f"{name} = {_linear(rules, constants[c], slopes[:, c])}" for c, name in enumerate(names)
-    )
+def _line(rules: RuleBase, r: int, c: int, name: str) -> str:
+    """One linear output of one rule, the features that move it most first."""
+    slopes = rules.consequents[r, 1:, c]
+    constant = rules.consequents[r, 0, c] + slopes @ rules.centers[r]
+    terms = []
+    for d in np.argsort(-np.abs(slopes), kind="stable")[:MAX_TERMS]:
+        slope, center = slopes[d] / rules.scale[d], rules.centers_in_units[r, d]
+        offset = _number(abs(center), min(rules.widths_in_units[r, d], rules.scale[d]))
+        step = f"({_one_line(rules.feature_names[d])} {'-' if center >= 0 else '+'} {offset})"
+        terms.append(f" {'+' if slope >= 0 else '-'} {abs(slope):.3g} {step}")
+    rest = len(slopes) - len(terms)
+    more = f" + {_count(rest, 'smaller term')}" if rest else ""
+    return f"{name} = {_number(constant, np.abs(slopes).max() / 10)}{''.join(terms)}{more}"
 
 
-def _linear(rules: RuleBase, constant: float, slopes: np.ndarray) -> str:
-    # Largest effect first: what a typical change of the feature does to the output.
-    order = np.argsort(-np.abs(slopes * rules.scale), kind="stable")
-    terms = [f" {'+' if slopes[d] >= 0 else '-'} {abs(slopes[d]):.3g} {rules.feature_names[d]}" for d in order]
-    rest = len(terms) - 4
-    return f"{constant:.3g}" + "".join(terms[:4]) + (f" + {rest} smaller terms" if rest > 0 else "")
+def _output_names(rules: RuleBase) -> list[str]:
+    target = _one_line(rules.target_name)
+    if rules.classes is None:
+        return [target]
+    return [_one_line(c) if isinstance(c, str) else f"{target}={c}" for c in rules.classes.tolist()]
+
+
+def _number(value: float, resolution: float) -> str:
+    """A number to the digits that matter: down to two digits of what tells it from its neighbours."""
+    if not (resolution > 0 and np.isfinite(resolution)):
+        return f"{value:.4g}"
+    places = int(1 - np.floor(np.log10(resolution)))
+    value = round(float(value), places) + 0.0  # no "-0.00"
+    if 1e-4 <= abs(value) < 1e15 or (value == 0 and places < 5):
+        return f"{value:.{max(places, 0)}f}"
+    digits = int(np.floor(np.log10(abs(value)))) + places if value else 0
+    return f"{value:.{max(digits, 0)}e}"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'s' * (n != 1)}"
+
+
+def _one_line(name: str) -> str:
+    return " ".join(str(name).split())
