@@ -2,9 +2,10 @@
 
     make bench
 
-Everything is timed in one run on one core, each contender in a process of its own so that none inherits the
-memory settings of another, and in turns; only ratios mean anything on another machine. "Products" are the matrix products of one pass over the same blocks of rows,
-squares, costs and sums back, and nothing else, in the faster of two arrangements.
+Everything is timed in one run on one core, in turns, each contender in a process of its own so that none
+inherits the memory settings of another; only ratios mean anything on another machine. "Products" are the
+matrix products of one pass over the same blocks of rows, squares, costs and sums back, and nothing else, in the
+faster of two arrangements.
 """
 
 from __future__ import annotations

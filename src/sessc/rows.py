@@ -154,12 +154,15 @@ class Rows:
     def _each(self, fn: Callable[[Any], Any]) -> Iterator[Any]:
         keep_freed_memory()
         with one_blas_thread:
-            n_jobs = 1 if len(self._slices) == 1 else effective_n_jobs(self.n_jobs)
             if self.X.shape[0] * self.n_features <= KEPT_ELEMENTS:
                 items, work = self._kept_blocks, fn
             else:
                 items, work = self._slices, lambda part: fn(self._block(part))
-            yield from map(work, items) if n_jobs == 1 else _in_order(work, items, n_jobs)
+            yield from map(work, items) if self._n_threads == 1 else _in_order(work, items, self._n_threads)
+
+    @cached_property
+    def _n_threads(self) -> int:
+        return min(effective_n_jobs(self.n_jobs), len(self._slices))
 
     @cached_property
     def _slices(self) -> list[slice]:

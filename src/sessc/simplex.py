@@ -168,7 +168,7 @@ class Linear(Sharing):
         xp = array_namespace(cost)
         limit = xp.min(cost, axis=axis, keepdims=True)
         if zero is not None:  # equal costs c differ by rounding of c, and of what cancelled to leave it
-            limit = limit + 32 * float(xp.finfo(cost.dtype).eps) * xp.abs(limit) + 4 * xp.max(zero)
+            limit = limit + 32 * float(xp.finfo(cost.dtype).eps) * xp.abs(limit) + 4 * zero
         winners = xp.astype(cost <= limit, cost.dtype)
         winners /= xp.sum(winners, axis=axis, keepdims=True)
         return winners

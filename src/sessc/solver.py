@@ -8,7 +8,7 @@ from functools import partial
 
 from ._array import Array, array_namespace
 from .objective import Objective, Parameters
-from .rows import Rows
+from .rows import Rows, one_blas_thread
 
 __all__ = ["Solution", "alternate"]
 
@@ -55,15 +55,16 @@ def alternate(
     rows = rows.prepared(objective.columns)
     parameters, coefficients = start, objective.coefficients(start)
     history: list[float] = []
-    for _ in range(max_iter):
-        statistics = rows.sum(partial(objective.statistics, coefficients))
-        moved = objective.update(statistics, parameters)
-        coefficients = objective.coefficients(moved)
-        history.append(objective.value(statistics, moved, coefficients))
-        shift = _distance(moved.V, parameters.V, scale)
-        parameters = moved
-        if stop() or shift <= tol:
-            break
+    with one_blas_thread:  # once for all iterations
+        for _ in range(max_iter):
+            statistics = rows.sum(partial(objective.statistics, coefficients))
+            moved = objective.update(statistics, parameters)
+            coefficients = objective.coefficients(moved)
+            history.append(objective.value(statistics, moved, coefficients))
+            shift = _distance(moved.V, parameters.V, scale)
+            parameters = moved
+            if stop() or shift <= tol:
+                break
     return Solution(parameters, tuple(history))
 
 
