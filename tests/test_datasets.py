@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sessc.datasets import NAMES, load
+from sessc.datasets import NAMES, load, make_circles, make_quadrants, make_spiral, make_waveform
 
 
 @pytest.fixture(autouse=True)
@@ -54,3 +54,44 @@ def test_missing_cells_are_nan():
     assert header == ["a", "b"]
     np.testing.assert_array_equal(data, [[1.5, np.nan], [2, 3]])
     assert target.tolist() == ["x", "y"]
+
+
+def test_quadrants():
+    X, y = make_quadrants(500, random_state=0)
+    np.testing.assert_array_equal(y == 0, (X > 0).all(axis=1))
+    np.testing.assert_array_equal(y == 2, (X <= 0).all(axis=1))
+    assert np.all(np.bincount(y) > 90)
+
+
+def test_circles():
+    X, y = make_circles(600, noise=0.05, random_state=0)
+    radius = np.hypot(*X.T)
+    np.testing.assert_array_equal(radius > 1.5, y == 1)
+
+
+def test_spiral_arms_are_turned_by_half_a_circle():
+    X, y = make_spiral(400, noise=0.0, random_state=0)
+    from sklearn.neighbors import KNeighborsClassifier
+
+    whole = np.concatenate([X, -X])  # turning an arm by half a circle gives the other
+    assert KNeighborsClassifier(1).fit(whole, np.concatenate([y, 1 - y])).score(X, y) == 1
+    assert np.hypot(*X.T).max() <= 3
+
+
+def test_waveform_is_the_problem_of_the_uci_file():
+    """Means of the classes are those of the definition, and the best known accuracy is about 86 %."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    X, y = make_waveform(6000, random_state=0)
+    assert X.shape == (6000, 21)
+    peak = X[y == 0].mean(axis=0)
+    assert peak[10] == pytest.approx(4.0, abs=0.15)  # half of wave 1 at its peak (6), half of wave 2 (2)
+    assert peak[6] == pytest.approx(4.0, abs=0.15)
+    assert 0.82 < LinearDiscriminantAnalysis().fit(X[:3000], y[:3000]).score(X[3000:], y[3000:]) < 0.89
+
+
+@pytest.mark.parametrize("make", [make_quadrants, make_circles, make_spiral, make_waveform])
+def test_generators_repeat_themselves(make):
+    for a, b in zip(make(50, random_state=3), make(50, random_state=3), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert not np.array_equal(make(50, random_state=3)[0], make(50, random_state=4)[0])
