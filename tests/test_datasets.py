@@ -84,9 +84,10 @@ def test_waveform_is_the_problem_of_the_uci_file():
 
     X, y = make_waveform(6000, random_state=0)
     assert X.shape == (6000, 21)
-    peak = X[y == 0].mean(axis=0)
-    assert peak[10] == pytest.approx(4.0, abs=0.15)  # half of wave 1 at its peak (6), half of wave 2 (2)
-    assert peak[6] == pytest.approx(4.0, abs=0.15)
+    # halves of waves of height 6 that fall by one at each point
+    assert X[y == 0].mean(axis=0)[[6, 10, 14]] == pytest.approx([3, 2, 3], abs=0.15)
+    assert X[y == 1].mean(axis=0)[[6, 10, 14]] == pytest.approx([4, 4, 1], abs=0.15)
+    assert X[y == 2].mean(axis=0)[[6, 10, 14]] == pytest.approx([1, 4, 4], abs=0.15)
     assert 0.82 < LinearDiscriminantAnalysis().fit(X[:3000], y[:3000]).score(X[3000:], y[3000:]) < 0.89
 
 

@@ -172,14 +172,14 @@ def make_waveform(n_samples: int = 5000, *, random_state: Any = None) -> tuple[n
     -------
     X : array of shape (n_samples, 21)
     y : array of shape (n_samples,)
-        0, 1 and 2 for the pairs of waves (1, 2), (1, 3) and (2, 3).
+        0, 1 and 2 for the pairs of waves that peak at points (7, 15), (7, 11) and (15, 11), as in UCI's file.
 
     References
     ----------
     L. Breiman, J. Friedman, R. Olshen and C. Stone, "Classification and Regression Trees" (1984).
     """
     random = check_random_state(random_state)
-    waves = np.maximum(6 - np.abs(np.arange(1, 22) - np.asarray([[11], [7], [15]])), 0.0)
+    waves = np.maximum(6 - np.abs(np.arange(1, 22) - np.asarray([[7], [15], [11]])), 0.0)
     first, second = np.asarray([[0, 0, 1], [1, 2, 2]])
     y = random.randint(3, size=n_samples)
     share = random.uniform(size=(n_samples, 1))
