@@ -1,4 +1,7 @@
 import importlib.util
+import os
+
+os.environ["SCIPY_ARRAY_API"] = "1"  # before SciPy is imported: some of scikit-learn's checks skip without it
 
 import numpy as np
 import pytest

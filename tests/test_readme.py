@@ -10,6 +10,7 @@ README = Path(__file__).parents[1] / "README.md"
 
 def test_python_blocks_run(capsys):
     pytest.importorskip("pandas")
+    pytest.importorskip("sklearn.callback")
     names = {}
     for block in re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL):
         exec(block, names)

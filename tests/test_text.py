@@ -39,7 +39,15 @@ def test_rules_read_like_sentences(rules):
 
 
 def test_weaker_conditions_are_counted(rules):
-    assert "AND  1 weaker condition\n" in rules.to_text(max_conditions=1)
+    text = rules.to_text(max_conditions=1)
+    assert "AND  1 weaker condition\n" in text
+    assert "The 1 strongest" in text
+    assert "strongest" not in rules.to_text()
+
+
+def test_linear_outputs_of_classes(rules):
+    linear = replace(rules, consequents=np.asarray([[[0.5, 0.5], [0.2, -0.2], [0.0, 0.0]]] * 2))
+    assert "THEN well: 0.500 + 0.02 (height - 100) + 0 (dose - 0.0100)\n       ill: 0.500 - 0.02" in str(linear)
 
 
 def test_regression_and_slopes_are_in_the_users_units(rules):

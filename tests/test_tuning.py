@@ -249,6 +249,7 @@ def test_names_survive(wine):
         ({"clusterer_grid": {"init": ["random"]}}, "'init'"),
         ({"clusterer_grid": [{"gamma": [1.0]}, {"init": ["random"]}]}, "'init'"),
         ({"clusterer_grid": {"gamma": [0.0]}}, "gamma must be"),
+        ({"clusterer_grid": {"clusterer__gamma": [1.0]}}, "without __"),
         ({"clusterer_grid": {"gamma": 1.0}}, "clusterer_grid.'gamma'. must be a list"),
         ({"clusterer_grid": []}, "clusterer_grid must"),
         ({"alphas": [-1.0]}, "alphas must"),

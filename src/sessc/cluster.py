@@ -57,6 +57,8 @@ class FCM(Clusterer):
 
     Attributes
     ----------
+    m_ : float
+        The fuzzy index used.
     {attributes}
     labels_ : array of shape (n_samples,)
         The cluster each training row belongs to most.
@@ -118,6 +120,8 @@ class AWFCM(Clusterer):
 
     Attributes
     ----------
+    m_ : float
+        The fuzzy index used.
     {attributes}
     labels_ : array of shape (n_samples,)
         The cluster each training row belongs to most.
@@ -180,6 +184,8 @@ class SCAD(Clusterer):
 
     Attributes
     ----------
+    m_ : float
+        The fuzzy index used.
     {attributes}
     labels_ : array of shape (n_samples,)
         The cluster each training row belongs to most.
@@ -237,6 +243,8 @@ class EWFCM(Clusterer):
 
     Attributes
     ----------
+    m_ : float
+        The fuzzy index used.
     {attributes}
     labels_ : array of shape (n_samples,)
         The cluster each training row belongs to most.
@@ -293,6 +301,8 @@ class ESSC(Clusterer):
 
     Attributes
     ----------
+    m_ : float
+        The fuzzy index used.
     {attributes}
     labels_ : array of shape (n_samples,)
         The cluster each training row belongs to most.
@@ -485,10 +495,13 @@ class SESSC(Clusterer, _SESSC):
         Weight of the label term; with 0, or without labels, this is :class:`ESSC`.
     loss : {"log", "squared"}, default="log"
         Label term: :math:`-\sum_c y_c \ln z_c`, or :math:`\|y - z\|^2`, which also takes real targets.
+        Targets that are all whole numbers count as classes; :class:`SESSCRegressor` takes any number for real.
     {parameters}
 
     Attributes
     ----------
+    m_ : float
+        The fuzzy index used.
     {attributes}
     {supervised}
     labels_ : array of shape (n_samples,)
@@ -533,10 +546,13 @@ class SESSCClassifier(ClassifierByClusters, _SESSC):
         Weight of the label term; with 0, or without labels, this is :class:`ESSC`.
     loss : {"log", "squared"}, default="log"
         Label term: :math:`-\sum_c y_c \ln z_c`, or :math:`\|y - z\|^2`, which also takes real targets.
+        Targets that are all whole numbers count as classes; :class:`SESSCRegressor` takes any number for real.
     {parameters}
 
     Attributes
     ----------
+    m_ : float
+        The fuzzy index used.
     classes_ : array of shape (n_classes,)
         The classes, in the order of the columns of ``predict_proba``.
     {attributes}
@@ -576,6 +592,8 @@ class SESSCRegressor(RegressorMixin, _SESSC):
 
     Attributes
     ----------
+    m_ : float
+        The fuzzy index used.
     {attributes}
     {supervised}
 

@@ -166,6 +166,8 @@ class Linear(Sharing):
 
     def share(self, cost: Array, axis: int = -1, zero: Array | None = None) -> Array:
         xp = array_namespace(cost)
+        if zero is not None:
+            cost = xp.where(xp.abs(cost) <= zero, scalar(0.0, cost), cost)
         limit = xp.min(cost, axis=axis, keepdims=True)
         if zero is not None:  # equal costs c differ by rounding of c, and of what cancelled to leave it
             limit = limit + 32 * float(xp.finfo(cost.dtype).eps) * xp.abs(limit) + 4 * zero

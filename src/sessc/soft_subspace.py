@@ -65,7 +65,7 @@ _COMMON_ATTRIBUTES = """\
 cluster_centers_ : array of shape (n_clusters, n_features)
         Centres V.
     feature_weights_ : array of shape (n_clusters, n_features)
-        Feature weights W; a column that never varies has weight zero.
+        Feature weights W. Where rules share their attention, a column that never varies gets none.
     n_iter_ : int
         Iterations run.
     objective_ : float

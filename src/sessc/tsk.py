@@ -287,8 +287,9 @@ n_rules : int, default=30
 
 _FITTED_PARAMETERS = """\
 width_scale : float or "auto", default="auto"
-        The paper's h: how wide conditions are compared with the spread of a cluster. "auto" is the square
-        root of the number of features, which keeps the sum over all conditions in balance.
+        The paper's h. The variance of a condition's bell curve is h times the standard deviation of the
+        cluster in that feature, so conditions are wider by the square root of h. "auto" is the square root
+        of the number of features, which keeps the sum over all conditions in balance.
     alpha : float, default=0.01
         The paper's lambda: ridge penalty of the consequents."""
 
@@ -404,7 +405,7 @@ class _Regresses(RegressorMixin, _TSK):
     def _check_clusterer(self, clusterer: SoftSubspace) -> None:
         super()._check_clusterer(clusterer)
         if isinstance(clusterer._loss(), LogLoss):
-            raise ValueError(f'clusterer={clusterer!r} needs loss="squared" for real targets.')
+            raise ValueError(f'clusterer {type(clusterer).__name__} needs loss="squared" for real targets.')
 
 
 @documented("SESSC")

@@ -234,6 +234,8 @@ class _TSKCV(_TSK):
         grids = [grid] if isinstance(grid, Mapping) else list(grid)
         for name, values in (item for one in grids for item in one.items()):
             check_each(f"clusterer_grid[{name!r}]", values)
+            if "__" in name:
+                raise ValueError(f"clusterer_grid names the clusterer's own parameters, without __; got {name!r}.")
             if name in ("n_clusters", "init", "n_init", "random_state"):
                 raise ValueError(f"clusterer_grid must not hold {name!r}: starts are shared by candidates.")
         if not grids:
@@ -440,10 +442,10 @@ _SEARCH_PARAMETERS = """\
 clusterer_grid : dict of lists or list of such dicts, default=None
         Values of the clusterer's parameters to try, in all combinations. By default :math:`\\gamma` in
         1, 10, 100 and :math:`\\beta` in 0.1, 1, 10 for the default clusterer, and one given as it is.
-    width_scales : sequence of float or "auto", default=(1, 3, 10, 30)
-        Values of the paper's h to try.
-    alphas : sequence of float, default=(0.001, 0.01, 0.1, 1, 10)
-        Values of the paper's lambda to try.
+    width_scales : list, default=(1, 3, 10, 30)
+        Values of ``width_scale``, the paper's h, to try: numbers, or "auto" among them.
+    alphas : list of float, default=(0.001, 0.01, 0.1, 1, 10)
+        Values of ``alpha``, the paper's lambda, to try.
     search : {"auto", "staged", "joint"}, default="auto"
         "staged" first chooses the clusterer's parameters by how well its clusters predict by themselves and
         then widths and penalties, as the paper does for SESSC; "joint" tries all combinations. "auto" is
@@ -457,9 +459,9 @@ best_params_ : dict
         The chosen parameters, as the plain model's ``set_params`` takes them.
     best_score_ : float
         Their mean score over the folds.
-    cv_results_ : dict of lists
+    cv_results_ : dict of columns
         One row for each candidate, in the order tried, as ``GridSearchCV`` gives it; ``stage`` says which part
-        of a staged search the row belongs to. Of equals the first is chosen."""
+        of a staged search the row belongs to, and ranks are within it. Of equals the first is chosen."""
 
 
 def _searching(scoring: str) -> Any:

@@ -35,6 +35,8 @@ def to_text(rules: RuleBase, *, max_conditions: int | None = None) -> str:
         f"{_count(rules.n_rules, 'rule')} for {kind} by {_count(rules.n_features, 'feature')}, "
         f"with {conclusions} outputs."
     )
+    if max_conditions is not None and rules.n_features > max_conditions:
+        head += f"\nThe {max_conditions} strongest conditions of each rule are shown; to_text() shows all."
     return "\n\n".join([head, *(_rule(rules, r, max_conditions) for r in range(rules.n_rules))])
 
 
@@ -76,12 +78,14 @@ def _line(rules: RuleBase, r: int, c: int, name: str) -> str:
     terms = []
     for d in np.argsort(-np.abs(slopes), kind="stable")[:MAX_TERMS]:
         slope, center = slopes[d] / rules.scale[d], rules.centers_in_units[r, d]
-        offset = _number(abs(center), min(rules.widths_in_units[r, d], rules.scale[d]))
+        width = rules.widths_in_units[r, d]
+        offset = _number(abs(center), width if np.isfinite(width) else rules.scale[d])
         step = f"({_one_line(rules.feature_names[d])} {'-' if center >= 0 else '+'} {offset})"
         terms.append(f" {'+' if slope >= 0 else '-'} {abs(slope):.3g} {step}")
     rest = len(slopes) - len(terms)
     more = f" + {_count(rest, 'smaller term')}" if rest else ""
-    return f"{name} = {_number(constant, np.abs(slopes).max() / 10)}{''.join(terms)}{more}"
+    says = " =" if rules.classes is None else ":"
+    return f"{name}{says} {_number(constant, np.abs(slopes).max() / 10)}{''.join(terms)}{more}"
 
 
 def _output_names(rules: RuleBase) -> list[str]:
