@@ -148,6 +148,19 @@ def test_every_backend_finds_the_same(objective, blobs, xp):
     assert type(found.parameters.V) is type(xp.asarray(X))
 
 
+def test_a_cost_of_zero_is_never_positive(rng):
+    """Samples at a centre: whatever rounding leaves of their cost, rules at the same place share them alike."""
+    X = np.repeat(rng.normal(size=(20, 6)), 3, axis=0)
+    for objective in (Objective(Power(1.2)), Objective(Power(3.0), Power(2.0), 0.0, LogLoss(5.0))):
+        V = np.repeat(X[:6:3], 2, axis=0) - X.mean(axis=0)  # each of two samples has two rules at its place
+        parameters = Parameters(V, np.ones_like(V) / 6, np.eye(3)[[0, 0, 1, 1]])
+        coefficients = objective.coefficients(parameters)
+        columns = objective.columns(Block(X[:6] - X.mean(axis=0), np.eye(3)[[0, 0, 0, 1, 1, 1]]))
+        assert np.all(objective.cost(coefficients, columns)[:2, :3] <= 0)
+        U = objective.memberships(coefficients, columns)
+        np.testing.assert_allclose(U[:, :3], [[0.5], [0.5], [0], [0]] * np.ones(3), atol=1e-9)
+
+
 def test_a_rule_without_samples_stays(blobs):
     X, y = blobs
     far = np.vstack([X[:2], np.full((1, X.shape[1]), 1e6)])

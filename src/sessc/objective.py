@@ -139,22 +139,29 @@ class Objective:
         return xp.concat([(constant + label_constant)[:, None], -2 * AV, A, slope], axis=1)
 
     def cost(self, coefficients: Array, columns: Columns) -> Array:
-        """Costs as a block of rules by rows, (R, n): reductions over rules then run along contiguous rows."""
-        return coefficients @ columns.values.T
+        """Costs as a block of rules by rows, (R, n): reductions over rules then run along contiguous rows.
+
+        They come out lower by what rounding may add, so that a cost of zero is never positive: rules that share
+        by ratio would otherwise let the last bits of a sum decide between two of them.
+        """
+        xp = array_namespace(coefficients)
+        constant = coefficients[:, :1] - self._rounding(coefficients)
+        return xp.concat([constant, coefficients[:, 1:]], axis=1) @ columns.values.T
 
     def memberships(self, coefficients: Array, columns: Columns) -> Array:
         """How each row shares itself among the rules, (R, n)."""
-        return self.membership.share(self.cost(coefficients, columns), axis=0, zero=self._zero(coefficients))
+        cost = self.cost(coefficients, columns)
+        return self.membership.share(cost, axis=0, rounding=self._rounding(coefficients))
 
     def statistics(self, coefficients: Array, columns: Columns) -> Statistics:
         """One pass over a block: costs, best memberships, and what they add up to."""
         cost = self.cost(coefficients, columns)
-        return summarise(columns, *self.membership.settle(cost, axis=0, zero=self._zero(coefficients)))
+        return summarise(columns, *self.membership.settle(cost, axis=0, rounding=self._rounding(coefficients)))
 
-    def _zero(self, coefficients: Array) -> Array:
+    def _rounding(self, coefficients: Array) -> Array:
         """What rounding may leave of a cost of zero, (R, 1): at a centre, terms of this size cancel."""
         size = array_namespace(coefficients).abs(coefficients[:, :1])
-        return _rounding(size if self.loss is None else size + self.loss.weight)
+        return rounding_of(size if self.loss is None else size + self.loss.weight)
 
     def update(self, statistics: Statistics, parameters: Parameters) -> Parameters:
         """The best V, then W, then Z, for the memberships behind the statistics."""
@@ -177,8 +184,9 @@ class Objective:
         xp = array_namespace(scatter)
         varies = xp.any(squares > 0, axis=0)
         varies = varies | ~xp.any(varies)  # a table of constants alone: treat them alike
-        cost = xp.where(varies, scatter, scalar(xp.inf, scatter))
-        return self.weighting.share(cost, axis=1, zero=_rounding(squares))
+        rounding = rounding_of(squares)
+        cost = xp.where(varies, scatter - rounding, scalar(xp.inf, scatter))
+        return self.weighting.share(cost, axis=1, rounding=rounding)
 
     def value(self, statistics: Statistics, parameters: Parameters, coefficients: Array) -> float:
         """The cost J of these parameters for the memberships behind the statistics."""
@@ -187,7 +195,7 @@ class Objective:
         return float(fit + statistics.penalty + total(xp, self.weighting.penalty(parameters.W, axis=1)))
 
 
-def _rounding(size: Array) -> Array:
+def rounding_of(size: Array) -> Array:
     """What rounding may leave of terms of this size that cancel."""
     return (64 * float(array_namespace(size).finfo(size.dtype).eps)) * array_namespace(size).abs(size)
 

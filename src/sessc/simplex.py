@@ -9,9 +9,9 @@ simplex that minimise
 A sharing rule is a frozen value that knows how shares count (``amount``), what they cost on their own
 (``penalty``) and the shares that are best (``share``). The laws in ``tests/test_simplex.py`` hold for each.
 
-Ties and costs of exactly zero are common in tables of whole numbers, and rules that go by ratios or by the
-cheapest alone would settle them by the last bits of sums, which change with the order of the rows. So a caller
-may say what rounding can have left of a cost of zero, and costs are measured from there (``zero``).
+Ties are common in tables of whole numbers, and must not be settled by the last bits of sums, which change with
+the order of the rows. So a caller may say how well costs are known (``rounding``: a true cost lies between the one
+given and twice this above it), and a rule that goes by the cheapest alone takes costs closer than that for equal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Entropy", "Linear", "Power", "Quadratic", "Sharing", "Uniform"]
 class Sharing:
     """What all sharing rules have in common; by default a share counts as itself and is free."""
 
-    def share(self, cost: Array, axis: int = -1, zero: Array | None = None) -> Array:
+    def share(self, cost: Array, axis: int = -1, rounding: Array | None = None) -> Array:
         """Best shares for these costs, summing to one along ``axis``."""
         raise NotImplementedError
 
@@ -38,9 +38,9 @@ class Sharing:
         """What the shares cost by themselves, one number for each unit shared."""
         return 0.0
 
-    def settle(self, cost: Array, axis: int = -1, zero: Array | None = None) -> tuple[Array, Array | float]:
+    def settle(self, cost: Array, axis: int = -1, rounding: Array | None = None) -> tuple[Array, Array | float]:
         """Amounts and penalty of the best shares, for callers who need nothing else."""
-        share = self.share(cost, axis, zero)
+        share = self.share(cost, axis, rounding)
         return self.amount(share), self.penalty(share, axis)
 
 
@@ -48,7 +48,7 @@ class Sharing:
 class Uniform(Sharing):
     """Nothing to share: every competitor counts one, whatever it costs (feature weights of plain FCM)."""
 
-    def share(self, cost: Array, axis: int = -1, zero: Array | None = None) -> Array:
+    def share(self, cost: Array, axis: int = -1, rounding: Array | None = None) -> Array:
         return array_namespace(cost).ones_like(cost)
 
 
@@ -73,20 +73,18 @@ class Power(Sharing):
         if not self.exponent > 1:
             raise ValueError(f"exponent must exceed 1, got {self.exponent}")
 
-    def share(self, cost: Array, axis: int = -1, zero: Array | None = None) -> Array:
+    def share(self, cost: Array, axis: int = -1, rounding: Array | None = None) -> Array:
         # In logs: c ** (-1 / (e - 1)) overflows as e -> 1, a softmax of logs does not.
         xp = array_namespace(cost)
-        cost = cost if zero is None else cost - zero
         return softmax(xp.log(floor(cost)) * (-1 / (self.exponent - 1)), axis)
 
     def amount(self, share: Array) -> Array:
         return share**self.exponent
 
-    def settle(self, cost: Array, axis: int = -1, zero: Array | None = None) -> tuple[Array, float]:
+    def settle(self, cost: Array, axis: int = -1, rounding: Array | None = None) -> tuple[Array, float]:
         # With q_k = (c_min/c_k)**(1/(e-1)) and Q = sum_k q_k, the share is q_k / Q and its e-th power is
         # q_k / c_k * c_min / Q**e: one logarithm and one exponential where share() and amount() need three.
         xp = array_namespace(cost)
-        cost = cost if zero is None else cost - zero
         cheapest = xp.min(cost, axis=axis, keepdims=True)
         lowest = floor(cheapest)
         if bool(xp.any(cheapest < lowest)):  # looking first is cheap, and often there is nothing to do
@@ -119,7 +117,7 @@ class Entropy(Sharing):
         if not self.temperature > 0:
             raise ValueError(f"temperature must be positive, got {self.temperature}")
 
-    def share(self, cost: Array, axis: int = -1, zero: Array | None = None) -> Array:
+    def share(self, cost: Array, axis: int = -1, rounding: Array | None = None) -> Array:
         return softmax(cost * (-1 / self.temperature), axis)
 
     def penalty(self, share: Array, axis: int = -1) -> Array:
@@ -147,7 +145,7 @@ class Quadratic(Sharing):
         if not self.strength > 0:
             raise ValueError(f"strength must be positive, got {self.strength}")
 
-    def share(self, cost: Array, axis: int = -1, zero: Array | None = None) -> Array:
+    def share(self, cost: Array, axis: int = -1, rounding: Array | None = None) -> Array:
         xp = array_namespace(cost)
         lead = (xp.min(cost, axis=axis, keepdims=True) - cost) / (2 * self.strength)
         ordered = xp.sort(lead, axis=axis, descending=True)
@@ -164,13 +162,11 @@ class Quadratic(Sharing):
 class Linear(Sharing):
     """Shares that minimise ``sum_k p_k * c_k``: all to the cheapest, split equally on ties."""
 
-    def share(self, cost: Array, axis: int = -1, zero: Array | None = None) -> Array:
+    def share(self, cost: Array, axis: int = -1, rounding: Array | None = None) -> Array:
         xp = array_namespace(cost)
-        if zero is not None:
-            cost = xp.where(xp.abs(cost) <= zero, scalar(0.0, cost), cost)
-        limit = xp.min(cost, axis=axis, keepdims=True)
-        if zero is not None:  # equal costs c differ by rounding of c, and of what cancelled to leave it
-            limit = limit + 32 * float(xp.finfo(cost.dtype).eps) * xp.abs(limit) + 4 * zero
-        winners = xp.astype(cost <= limit, cost.dtype)
+        highest = cost
+        if rounding is not None:  # a sum is known to a share of itself, too
+            highest = cost + 2 * rounding + 64 * float(xp.finfo(cost.dtype).eps) * xp.abs(cost)
+        winners = xp.astype(cost <= xp.min(highest, axis=axis, keepdims=True), cost.dtype)
         winners /= xp.sum(winners, axis=axis, keepdims=True)
         return winners
