@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.linalg import eigh
 
 from ._array import to_numpy
 from .rows import Block, Rows, one_blas_thread
@@ -76,7 +75,7 @@ def _primal(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, alp
     mean, target = gram.regressors / gram.weight, gram.targets / gram.weight
     square = gram.square - gram.weight * np.outer(mean, mean)
     cross = gram.cross - gram.weight * np.outer(mean, target)
-    values, vectors = eigh(square, overwrite_a=True, driver="evd")
+    values, vectors = np.linalg.eigh(square)
     shrink = _shrink(values, alphas)
     B = vectors @ (shrink[:, :, None] * (vectors.T @ cross))
     return _fold(B.reshape(len(alphas), len(centers), -1, len(target)), target - mean @ B)
@@ -93,7 +92,7 @@ def _dual(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, alpha
     kernel = (F.T @ F) * (inputs @ inputs.T)
     side = kernel @ share  # centring in feature space: phi - mean, for kernels
     kernel += share @ side - side[:, None] - side
-    values, vectors = eigh(root[:, None] * kernel * root, overwrite_a=True, driver="evd")
+    values, vectors = np.linalg.eigh(root[:, None] * kernel * root)
     shrink = _shrink(values, alphas)
     solved = vectors @ (shrink[:, :, None] * (vectors.T @ (root[:, None] * (Y - target))))
     solved = root[:, None] * solved  # (alphas, n, C): B is the centred regressors times this
