@@ -141,3 +141,27 @@ def test_one_unit_from_beginning_to_end():
     assert first.bca > 88
     assert second.bca > 90
     assert json.loads(second.parameters)["gamma"] == json.loads(first.parameters)["gamma"]
+
+
+def test_tables_are_built_from_results_alone():
+    from experiments.tables import collect, comparison, dunn_table, means, paired_table, printed_means, rank_table
+
+    theirs = printed_means(0, "BCA")
+    methods = list(theirs["wdbc"])
+    results = [
+        result(dataset=dataset, split=split, method=method, bca=theirs[dataset][method] + split - 1)
+        for dataset in theirs
+        for method in methods
+        for split in range(3)
+    ]
+    scores = collect(results, 0, "BCA")
+    ours = means(scores, methods)
+    assert ours["vehicle"]["SFP"] == pytest.approx(theirs["vehicle"]["SFP"])
+    text = comparison(ours, theirs)
+    assert "| wdbc | 92.85 (+0.00) |" in text
+    assert "**average** | 66.77 (+0.00)" in text
+    ranked = rank_table(ours, theirs).splitlines()
+    assert ranked[2].removeprefix("| ours") == ranked[3].removeprefix("| paper")
+    printed = {("SESSC-LSE", "FCM-LSE"): 0.5, ("SESSC-LSE", "SFP"): 0.25}
+    assert "| SESSC-LSE against SFP |" in dunn_table(scores, printed)
+    assert "| wpbc | +4.78 ± 0.00 |" in paired_table(scores, "SESSC-LSE", ["FCM-LSE"])

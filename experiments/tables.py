@@ -1,0 +1,157 @@
+"""The paper's tables beside ours, built from the recorded results alone.
+
+python -m experiments.tables          # prints all tables as Markdown
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from sessc.datasets import NAMES
+
+from .results import Result, Results
+from .statistics import adjusted, average_ranks, dunn, paired
+
+__all__ = [
+    "collect",
+    "comparison",
+    "dunn_table",
+    "paired_table",
+    "printed_means",
+    "printed_p_values",
+    "rank_table",
+]
+
+HERE = Path(__file__).parent
+Scores = dict[str, dict[str, dict[int, float]]]
+"""dataset -> method -> split -> score."""
+
+
+def collect(results: Iterable[Result], order: int, measure: str) -> Scores:
+    """Scores of one order and measure, in the order of the paper's data sets."""
+    scores: Scores = {name: {} for name in NAMES}
+    for result in results:
+        if result.order == order and result.dataset in scores:
+            scores[result.dataset].setdefault(result.method, {})[result.split] = getattr(result, measure.lower())
+    return {dataset: methods for dataset, methods in scores.items() if methods}
+
+
+def means(scores: Scores, methods: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Mean over splits of each cell, for the data sets where every method has a result."""
+    methods = list(methods)
+    return {
+        dataset: {method: float(np.mean(list(by_method[method].values()))) for method in methods}
+        for dataset, by_method in scores.items()
+        if all(method in by_method for method in methods)
+    }
+
+
+def printed_means(order: int, measure: str) -> dict[str, dict[str, float]]:
+    """The paper's own table of means, without its row of averages."""
+    table: dict[str, dict[str, float]] = {}
+    with (HERE / "paper" / "tables.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            if (row["statistic"], row["order"], row["measure"]) == ("mean", str(order), measure):
+                table.setdefault(row["dataset"], {})[row["method"]] = float(row["value"])
+    table.pop("average")
+    return table
+
+
+def printed_p_values(order: int, measure: str) -> dict[tuple[str, str], float]:
+    """The paper's own table of Dunn p-values."""
+    with (HERE / "paper" / "pvalues.csv").open(newline="") as file:
+        return {
+            (row["method_a"], row["method_b"]): float(row["p_value"])
+            for row in csv.DictReader(file)
+            if (row["order"], row["measure"]) == (str(order), measure)
+        }
+
+
+def comparison(ours: Mapping[str, Mapping[str, float]], theirs: Mapping[str, Mapping[str, float]]) -> str:
+    """Each cell as ours, with the difference from the paper's, and averages over the data sets."""
+    methods = list(next(iter(ours.values())))
+    rows = [[dataset, *(_beside(ours, theirs, [dataset], method) for method in methods)] for dataset in ours]
+    rows.append(["**average**", *(_beside(ours, theirs, list(ours), method) for method in methods)])
+    return markdown(["data set", *methods], rows)
+
+
+def _beside(ours: Mapping, theirs: Mapping, datasets: list[str], method: str) -> str:
+    mine = float(np.mean([ours[dataset][method] for dataset in datasets]))
+    if method not in theirs[datasets[0]]:
+        return f"{mine:.2f}"
+    printed = float(np.mean([theirs[dataset][method] for dataset in datasets]))
+    return f"{mine:.2f} ({round(mine - printed, 2) + 0.0:+.2f})"  # no "-0.00"
+
+
+def rank_table(ours: Mapping[str, Mapping[str, float]], theirs: Mapping[str, Mapping[str, float]]) -> str:
+    """Average ranks of the paper's methods, ours and printed."""
+    methods = list(next(iter(theirs.values())))
+    kept = {dataset: {method: cells[method] for method in methods} for dataset, cells in ours.items()}
+    mine, printed = average_ranks(kept), average_ranks(theirs)
+    return markdown(
+        ["average rank", *methods],
+        [["ours", *(f"{mine[m]:.1f}" for m in methods)], ["paper", *(f"{printed[m]:.1f}" for m in methods)]],
+    )
+
+
+def dunn_table(scores: Scores, printed: Mapping[tuple[str, str], float]) -> str:
+    """Dunn's test on results pooled over data sets and splits: two-sided, one-sided, and as printed."""
+    methods = list(dict.fromkeys(name for pair in printed for name in reversed(pair)))
+    pooled = {
+        method: np.asarray([v for by_method in scores.values() for v in by_method[method].values()])
+        for method in methods
+    }
+    two_sided = dunn(pooled)
+    one_sided = {pair: value / 2 for pair, value in two_sided.items()}
+    two, one = adjusted(two_sided), adjusted(one_sided)
+    rows = [
+        [f"{a} against {b}", f"{two[a, b]:.4f}", f"{one[a, b]:.4f}", f"{p:.4f}"] for (a, b), p in printed.items()
+    ]
+    return markdown(["pair", "two-sided", "one-sided", "paper"], rows)
+
+
+def paired_table(scores: Scores, ours: str, others: Iterable[str]) -> str:
+    """Mean difference over splits between one method and each other, data set by data set."""
+    others = list(others)
+    rows = []
+    for dataset, by_method in scores.items():
+        cells = []
+        for other in others:
+            splits = sorted(set(by_method[ours]) & set(by_method[other]))
+            mean, error, p = paired(
+                np.asarray([by_method[ours][s] for s in splits]), np.asarray([by_method[other][s] for s in splits])
+            )
+            cells.append(f"{mean:+.2f} ± {error:.2f}{' *' if p < 0.05 else ''}")
+        rows.append([dataset, *cells])
+    return markdown(["data set", *(f"against {other}" for other in others)], rows)
+
+
+def markdown(header: list[str], rows: list[list[str]]) -> str:
+    line = "| " + " | ".join(header) + " |"
+    rule = "|" + "---|" * len(header)
+    return "\n".join([line, rule, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def main() -> None:
+    results = Results(HERE / "results" / "protocol.csv")
+    for order in (0, 1):
+        for measure in ("RCA", "BCA"):
+            scores = collect(results, order, measure)
+            theirs = printed_means(order, measure)
+            methods = [*next(iter(theirs.values())), *(["LR"] if order == 0 else [])]
+            if not (ours := means(scores, methods)):
+                continue
+            splits = min(len(by_method["SESSC-LSE"]) for by_method in scores.values())
+            print(f"\n## Order {order}, {measure}: ours (difference from the paper), at least {splits} splits\n")
+            print(comparison(ours, theirs))
+            print("\n" + rank_table(ours, theirs))
+            print("\n" + dunn_table(scores, printed_p_values(order, measure)))
+            print("\n" + paired_table(scores, "SESSC-LSE", [m for m in methods if m != "SESSC-LSE"]))
+
+
+if __name__ == "__main__":
+    main()
