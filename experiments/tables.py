@@ -108,9 +108,10 @@ def dunn_table(scores: Scores, printed: Mapping[tuple[str, str], float]) -> str:
     two_sided = dunn(pooled)
     one_sided = {pair: value / 2 for pair, value in two_sided.items()}
     two, one = adjusted(two_sided), adjusted(one_sided)
-    rows = [
-        [f"{a} against {b}", f"{two[a, b]:.4f}", f"{one[a, b]:.4f}", f"{p:.4f}"] for (a, b), p in printed.items()
-    ]
+    rows = []
+    for (a, b), p in printed.items():
+        pair = (a, b) if (a, b) in two else (b, a)
+        rows.append([f"{a} against {b}", f"{two[pair]:.4f}", f"{one[pair]:.4f}", f"{p:.4f}"])
     return markdown(["pair", "two-sided", "one-sided", "paper"], rows)
 
 
