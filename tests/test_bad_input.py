@@ -177,6 +177,16 @@ def test_missing_targets(table):
             model.fit(X, y)
 
 
+@pytest.mark.parametrize("missing", ["None", "nan", "pandas.NA"])
+def test_missing_labels(table, missing):
+    pandas = pytest.importorskip("pandas")
+    y = pandas.Series(["yes", "no"] * 15, dtype="object" if missing != "pandas.NA" else "string")
+    y[7] = {"None": None, "nan": np.nan, "pandas.NA": pandas.NA}[missing]
+    with pytest.raises(ValueError, match=r"y contains NaN .* row 7") as error:
+        TSKClassifier(3).fit(table[0], y)
+    one_sentence(error)
+
+
 @pytest.mark.parametrize("model", [FCM(8), SESSC(8), SESSCClassifier(8), SESSCRegressor(8)], ids=repr)
 def test_fewer_rows_than_clusters(model, table):
     X, y = table

@@ -186,7 +186,16 @@ def read_targets(estimator: Any, y: Any, X: np.ndarray) -> np.ndarray:
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
+    if (
+        y.dtype == object
+        and (row := next((k for k, label in enumerate(y) if _is_missing(label)), None)) is not None
+    ):
+        raise ValueError(f"y contains NaN or another missing value in row {row}; drop such rows first.")
     return y
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or type(label).__name__ == "NAType" or (isinstance(label, float) and label != label)
 
 
 def read_numbers(y: np.ndarray) -> np.ndarray:
