@@ -149,6 +149,10 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         self, objective: Objective, rows: Rows, frame: Frame, outputs: np.ndarray | None
     ) -> list[Parameters]:
         centers = initial_centers(rows, frame, self.n_clusters, self.init, self.n_init, self.random_state)
+        if len(centers[0]) < self.n_clusters:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} is more than the {len(centers[0])} distinct rows of X."
+            )
         return [first_parameters(objective, V, frame, outputs) for V in centers]
 
     def _descend(
@@ -240,15 +244,14 @@ def fuzziness(frame: Frame) -> float:
 def initial_centers(
     rows: Rows, frame: Frame, n_clusters: int, init: Any, n_init: int, random_state: Any
 ) -> list[Array]:
-    """Centres to start from, one array for each start."""
+    """Centres to start from, one array for each start; fewer than asked for if there are fewer distinct rows."""
     if not isinstance(init, str):
         return [rows.measured(_given_centers(init, n_clusters, rows))]
     if init not in ("k-means", "random"):
         raise ValueError(f'init must be "k-means", "random" or an array of centres, got {init!r}.')
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
     picked = sample(rows, n_clusters, int(rng.integers(2**31)))
-    if len(picked.X) < n_clusters:
-        raise ValueError(f"n_clusters={n_clusters} is more than the {len(picked.X)} distinct rows of X.")
+    n_clusters = min(n_clusters, len(picked.X))
     X = rows.measured(picked.X)
     if init == "random":
         return [random_seeds(X, picked.weight, n_clusters, rng) for _ in range(n_init)]

@@ -34,7 +34,7 @@ from .objective import Objective, Parameters, summarise
 from .rows import Block, Rows
 from .rules import Identity, Link, Proportions, RuleBase, default_names
 from .soft_subspace import Labels, SoftSubspace, class_labels, initial_centers, real_labels, spread_of
-from .start import first_parameters, sample
+from .start import first_parameters
 
 __all__ = ["TSKClassifier", "TSKRegressor"]
 
@@ -75,12 +75,8 @@ def pose(
     return Problem(rows, frame, labels.outputs, fit_weight)
 
 
-def count_rules(problem: Problem, n_rules: int) -> int:
-    """As many rules as asked for, unless there are fewer distinct rows."""
-    return min(n_rules, len(sample(problem.rows, n_rules, seed=0).X))
-
-
 def starting_centers(problem: Problem, clusterer: SoftSubspace) -> list[np.ndarray]:
+    """Where the rules start: as many as asked for, unless there are fewer distinct rows."""
     return initial_centers(
         problem.rows,
         problem.frame,
@@ -199,7 +195,7 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         check_parameters(self)
         problem = self._read_problem(X, y, sample_weight)
         self._name(y)
-        clusterer = self._clusterer(problem)
+        clusterer = self._clusterer()
         progress = Progress(self, clusterer.n_init * clusterer.max_iter, "iteration")
         objective, parameters = cluster(problem, clusterer, starting_centers(problem, clusterer), progress)
         deviation = deviations(problem, objective, parameters)
@@ -209,12 +205,12 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         progress.finish()
         return self
 
-    def _clusterer(self, problem: Problem) -> SoftSubspace:
+    def _clusterer(self) -> SoftSubspace:
         """A copy of the clusterer that will be fitted: the model's own settings override its."""
         if not isinstance(self.clusterer, (SoftSubspace, type(None))):
             raise ValueError(f"clusterer must be one of sessc's clusterers or None, got {self.clusterer!r}.")
         clusterer = self._default_clusterer() if self.clusterer is None else clone(self.clusterer)
-        clusterer.set_params(n_clusters=count_rules(problem, self.n_rules))
+        clusterer.set_params(n_clusters=self.n_rules)
         if self.random_state is not None:
             clusterer.set_params(random_state=check_random_state(self.random_state).randint(2**31))
         self._check_clusterer(clusterer)

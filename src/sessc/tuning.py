@@ -252,7 +252,7 @@ class _TSKCV(_TSK):
             part = None if weight is None else weight[train]
             problem = model._read_problem(X[train], y[train], part)
             model._name(None)
-            clusterer = model._clusterer(problem)
+            clusterer = model._clusterer()
             yield Fold(
                 model,
                 problem,
