@@ -68,6 +68,7 @@ def pose(
     standardize: bool,
     n_jobs: int | None = None,
 ) -> Problem:
+    """Put validated data into the coordinates of the rules: z-scores, or units kept and only the mean taken off."""
     rows = Rows(X, labels.y, cluster_weight, labels.n_classes, n_jobs=n_jobs)
     rows, frame = (standardized if standardize else centered)(rows)
     if rows.scale is None:
@@ -131,6 +132,7 @@ def widths(problem: Problem, deviation: np.ndarray, width_scale: float) -> np.nd
 
 
 def scale_of_widths(width_scale: Any, n_features: int) -> float:
+    """The paper's h as a number."""
     return float(np.sqrt(n_features)) if width_scale == "auto" else float(width_scale)
 
 
