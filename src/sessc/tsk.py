@@ -68,7 +68,7 @@ def pose(
     standardize: bool,
     n_jobs: int | None = None,
 ) -> Problem:
-    """Put validated data into the coordinates of the rules: z-scores, or units kept and only the mean taken off."""
+    """Validated data in the coordinates of the rules: z-scores, or the units kept and only the mean taken off."""
     rows = Rows(X, labels.y, cluster_weight, labels.n_classes, n_jobs=n_jobs)
     rows, frame = (standardized if standardize else centered)(rows)
     if rows.scale is None:
