@@ -31,6 +31,15 @@ def test_outputs_are_those_of_ridge_with_an_intercept(problem, order, solve):
         np.testing.assert_allclose(outputs(X, centers, widths, B, order), P @ slopes + intercept, atol=1e-8)
 
 
+@pytest.mark.parametrize("n", [2, 3, 70])
+def test_both_decompositions_solve_the_same_system(rng, n):
+    root = rng.normal(size=(n - 1, n))  # of lower rank than n, as firing levels that sum to one are
+    square, side = root.T @ root, root.T @ rng.normal(size=(len(root), 3))
+    expected = [np.linalg.solve(square + alpha * np.eye(n), side) for alpha in ALPHAS]
+    for solve in (consequents._solve_tridiagonal, consequents._solve_spectral):
+        np.testing.assert_allclose(solve(square, side, ALPHAS), expected, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("order", [0, 1])
 def test_primal_and_dual_agree(problem, order):
     X, y, centers, widths, weight = problem

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from scipy.linalg import lapack
 
 from ._array import to_numpy
 from .rows import Block, Rows, one_blas_thread
@@ -63,10 +64,10 @@ class _Gram:
 def _gram(centers: np.ndarray, widths: np.ndarray, order: int, block: Block) -> _Gram:
     # Always in float64: a Gram matrix squares the condition number. And as phi.T @ phi, of one array with
     # itself, which BLAS does in half the work.
-    phi = to_numpy(design(firing(block.X, centers, widths), block.X, order)).astype(float)
     Y = to_numpy(block.Y).astype(float)
     root = np.ones(len(Y)) if block.weight is None else np.sqrt(to_numpy(block.weight).astype(float))
-    phi, Y = root[:, None] * phi, root[:, None] * Y
+    F = to_numpy(firing(block.X, centers, widths)).astype(float)
+    phi, Y = design(root * F, to_numpy(block.X).astype(float), order), root[:, None] * Y
     return _Gram(float(root @ root), root @ phi, root @ Y, phi.T @ phi, phi.T @ Y)
 
 
@@ -75,9 +76,7 @@ def _primal(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, alp
     mean, target = gram.regressors / gram.weight, gram.targets / gram.weight
     square = gram.square - gram.weight * np.outer(mean, mean)
     cross = gram.cross - gram.weight * np.outer(mean, target)
-    values, vectors = np.linalg.eigh(square)
-    shrink = _shrink(values, alphas)
-    B = vectors @ (shrink[:, :, None] * (vectors.T @ cross))
+    B = _solve(square, cross, alphas)
     return _fold(B.reshape(len(alphas), len(centers), -1, len(target)), target - mean @ B)
 
 
@@ -92,10 +91,8 @@ def _dual(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, alpha
     kernel = (F.T @ F) * (inputs @ inputs.T)
     side = kernel @ share  # centring in feature space: phi - mean, for kernels
     kernel += share @ side - side[:, None] - side
-    values, vectors = np.linalg.eigh(root[:, None] * kernel * root)
-    shrink = _shrink(values, alphas)
-    solved = vectors @ (shrink[:, :, None] * (vectors.T @ (root[:, None] * (Y - target))))
-    solved = root[:, None] * solved  # (alphas, n, C): B is the centred regressors times this
+    solved = _solve(root[:, None] * kernel * root, root[:, None] * (Y - target), alphas)
+    solved *= root[:, None]  # (alphas, n, C): B is the centred regressors times this
     solved -= share[:, None] * solved.sum(axis=1, keepdims=True)
     B = np.stack([_combine(F, inputs, one) for one in solved])
     mean = np.einsum("rn,nd->rd", F * share, inputs)
@@ -109,10 +106,39 @@ def _combine(F: np.ndarray, inputs: np.ndarray, solved: np.ndarray) -> np.ndarra
     return (inputs.T @ spread).reshape(inputs.shape[1], n_rules, n_outputs).transpose(1, 0, 2)
 
 
-def _shrink(values: np.ndarray, alphas: np.ndarray) -> np.ndarray:
-    """``1 / (value + alpha)`` for every penalty; directions the data do not span get nothing."""
+def _solve(square: np.ndarray, side: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+    """``(square + alpha I)^-1 side`` for every penalty, (alphas, n, C), from one decomposition of ``square``."""
+    noise = np.trace(square) * len(square) * np.finfo(float).eps
+    solve = _solve_tridiagonal if len(square) > 1 and np.min(alphas) > noise else _solve_spectral
+    return solve(square, side, alphas)
+
+
+def _solve_tridiagonal(square: np.ndarray, side: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+    """Through ``square = Q T Q^T`` with T tridiagonal: a third of the work of eigenvectors."""
+    factors, diagonal, beside, tau, _ = lapack.dsytrd(
+        np.array(square, order="F"),
+        lower=1,
+        lwork=int(lapack.dsytrd_lwork(len(square), lower=1)[0]),
+        overwrite_a=1,
+    )
+    turned = _rotate(factors, tau, side, "T")
+    solved = [lapack.dptsv(diagonal + alpha, beside, turned)[2] for alpha in alphas]
+    return np.stack(np.split(_rotate(factors, tau, np.concatenate(solved, axis=1), "N"), len(alphas), axis=1))
+
+
+def _rotate(factors: np.ndarray, tau: np.ndarray, columns: np.ndarray, transposed: str) -> np.ndarray:
+    """``Q @ columns``, or with "T" its transpose's product. Q leaves the first row alone."""
+    room = 64 * (columns.shape[1] + 65)  # what LAPACK needs to take 64 reflections at a time
+    rotated = lapack.dormqr("L", transposed, factors[1:, :-1], tau, columns[1:], room)[0]
+    return np.concatenate([columns[:1], rotated])
+
+
+def _solve_spectral(square: np.ndarray, side: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+    """Through eigenvectors, which tell rounding from data: directions the data do not span get nothing."""
+    values, vectors = np.linalg.eigh(square)
     spanned = values > values[-1] * len(values) * np.finfo(float).eps
-    return np.where(spanned, 1 / np.where(spanned, values + alphas[:, None], 1.0), 0.0)
+    shrink = np.where(spanned, 1 / np.where(spanned, values + alphas[:, None], 1.0), 0.0)
+    return vectors @ (shrink[:, :, None] * (vectors.T @ side))
 
 
 def _fold(B: np.ndarray, intercept: np.ndarray) -> np.ndarray:

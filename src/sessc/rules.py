@@ -216,5 +216,7 @@ def design(F: Array, Z: Array, order: int) -> Array:
     xp = array_namespace(F)
     if order == 0:
         return F.T
-    inputs = xp.concat([xp.ones_like(Z[:, :1]), Z], axis=1)
-    return xp.reshape(F.T[:, :, None] * inputs[:, None, :], (Z.shape[0], -1))
+    n, n_features = Z.shape
+    inputs = xp.ones((1 + n_features, n), dtype=Z.dtype, device=getattr(Z, "device", None))
+    inputs[1:, :] = Z.T
+    return xp.reshape(F[:, None, :] * inputs[None, :, :], (-1, n)).T
