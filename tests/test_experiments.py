@@ -128,7 +128,7 @@ def test_search_ranges_are_the_papers():
     grids = Grids()
     assert len(grids.gamma) * len(grids.eta) * len(grids.beta) == 125
     assert len(grids.h) * len(grids.lam) == 35
-    assert sum(len(grid["lam"]) for grid in grids.sfp) == 45
+    assert sum(len(grid["lam"]) for grid in grids.sfp) == 50
     tied = grids.sfp[0]
     assert 1 / (1 + tied["alpha"][0]) == pytest.approx(0.5 / (1 + tied["gamma"][0]))
 
