@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -119,9 +120,14 @@ class Task:
 
 
 def bca(model: Any, X: np.ndarray, y: np.ndarray) -> float:
-    """scikit-learn's balanced accuracy, for thousands of candidates without its checks."""
+    """The score of candidates."""
+    return recalled(y, model.predict(X))
+
+
+def recalled(y: np.ndarray, answers: np.ndarray) -> float:
+    """scikit-learn's balanced accuracy, without the checks that thousands of candidates would spend time on."""
     counts = np.bincount(y)
-    recalls = np.bincount(y, weights=model.predict(X) == y)[counts > 0] / counts[counts > 0]
+    recalls = np.bincount(y, weights=answers == y)[counts > 0] / counts[counts > 0]
     return float(np.mean(recalls))
 
 
@@ -251,37 +257,44 @@ def judge(unit: Unit, method: Method, grids: Grids, chosen: dict[str, Any]) -> R
     )
 
 
-def run(todo: list[Unit], results: Results, grids: Grids, n_jobs: int) -> None:
+@dataclass(frozen=True)
+class Work:
+    """What a run computes with: methods by name, and the results of others that they may build on."""
+
+    methods: Mapping[str, Method]
+    compute: Callable[[Unit, Grids, dict[str, Any]], Result]
+    known: Results | None = None
+
+    def chosen(self, unit: Unit, results: Results) -> dict[str, Any] | None:
+        """The parameters found by the method that this unit's method builds on; None if not known yet."""
+        after = self.methods[unit.method].after
+        if after is None:
+            return {}
+        key = replace(unit, order=0, method=after).key
+        found = next((those[key] for those in (results, self.known) if those is not None and key in those), None)
+        return None if found is None else json.loads(found.parameters)
+
+
+def run(work: Work, todo: list[Unit], results: Results, grids: Grids, n_jobs: int) -> None:
     """Compute units on processes; one that builds on another starts once that is known."""
     waiting = [unit for unit in todo if unit.key not in results]
     running: dict[Future, Unit] = {}
-    with workers(n_jobs) as pool, watching(todo, results) as report:
+    with (
+        ProcessPoolExecutor(n_jobs, initializer=threadpool_limits, initargs=(1,)) as pool,
+        watching(todo, results) as report,
+    ):
         while waiting or running:
-            for unit in [unit for unit in waiting if _is_ready(unit, results)][: 2 * n_jobs - len(running)]:
+            ready = ((unit, work.chosen(unit, results)) for unit in list(waiting))
+            able = ((unit, chosen) for unit, chosen in ready if chosen is not None)
+            for unit, chosen in islice(able, 2 * n_jobs - len(running)):
                 waiting.remove(unit)
-                running[pool.submit(compute, unit, grids, chosen_for(unit, METHODS, results))] = unit
+                running[pool.submit(work.compute, unit, grids, chosen)] = unit
             if not running:
                 raise RuntimeError(f"{waiting[0]} builds on a method that is not part of the run.")
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 del running[future]
                 results.add(future.result())
                 report(future.result())
-
-
-def workers(n_jobs: int) -> ProcessPoolExecutor:
-    """Processes that keep to one core each."""
-    return ProcessPoolExecutor(n_jobs, initializer=threadpool_limits, initargs=(1,))
-
-
-def _is_ready(unit: Unit, results: Results) -> bool:
-    after = METHODS[unit.method].after
-    return after is None or replace(unit, order=0, method=after).key in results
-
-
-def chosen_for(unit: Unit, methods: Mapping[str, Method], results: Results) -> dict[str, Any]:
-    """The parameters found by the method that this unit's method builds on."""
-    after = methods[unit.method].after
-    return {} if after is None else json.loads(results[replace(unit, order=0, method=after).key].parameters)
 
 
 def main() -> None:
@@ -304,7 +317,7 @@ def main() -> None:
             tuple(options.methods),
         )
     )
-    run(todo, results, grids, options.jobs)
+    run(Work(METHODS, compute), todo, results, grids, options.jobs)
 
 
 if __name__ == "__main__":

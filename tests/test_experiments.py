@@ -3,6 +3,7 @@
 import csv
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from experiments.protocol import METHODS, Grids, Unit, bca, units
 from experiments.results import Result, Results
 from experiments.statistics import adjusted, average_ranks, dunn, paired, ranks
+from experiments.variants import VARIANTS
 from sklearn.metrics import balanced_accuracy_score
 
 PAPER = Path(__file__).parents[1] / "experiments" / "paper" / "tables.csv"
@@ -181,3 +183,52 @@ def test_the_lean_score_is_balanced_accuracy(rng):
             warnings.simplefilter("ignore")
             expected = balanced_accuracy_score(y, guess)
         assert bca(Guess(), guess[:, None], y) == expected
+
+
+def test_the_plain_recipe_is_the_librarys():
+    """The defaults of the variants' own, spelled-out rules give the protocol's result to the last digit."""
+    from experiments import variants
+    from experiments.protocol import judge
+
+    from sessc import FCM, SESSC
+
+    grids = Grids().thinned()
+    chosen = {"gamma": 1.0, "eta": 0.1, "beta": 1.0}
+    for order, base, clusterer in ((0, "SESSC-LSE", SESSC), (1, "SESSC-LSE", SESSC), (0, "FCM-LSE", FCM)):
+        unit = Unit("wdbc", 1, order, base)
+        chosen_here = chosen if clusterer is SESSC else {}
+        plain = variants.Variant(variants.cooked(variants.Recipe(), clusterer))
+        expected, found = judge(unit, METHODS[base], grids, chosen_here), judge(unit, plain, grids, chosen_here)
+        assert (found.rca, found.bca) == (expected.rca, expected.bca)
+        assert json.loads(found.parameters) == json.loads(expected.parameters)
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if "time" not in name and "rules" not in name])
+def test_each_variant_fits_and_predicts(name):
+    from experiments.variants import compute
+
+    grids = replace(Grids().thinned(), gamma=(10.0,), eta=(0.1,), beta=(1.0,), h=(10.0,), lam=(0.1,))
+    chosen = {"gamma": 10.0, "eta": 0.1, "beta": 1.0} if name.startswith("SESSC-LSE") else {}
+    assert compute(Unit("wdbc", 0, 0, name), grids, chosen).bca > 50
+
+
+def test_lowering_eta_keeps_costs_at_zero_or_above_and_is_nothing_where_none_was_negative(rng):
+    from experiments.variants import LoweredEta
+
+    from sessc import Entropy, Objective, Power
+    from sessc.objective import Parameters
+    from sessc.rows import Block
+
+    X = rng.normal(size=(50, 3))
+    parameters = Parameters(2 * rng.normal(size=(4, 3)), rng.dirichlet(np.ones(3), size=4))
+    for eta in (0.001, 0.9):
+        terms = {"membership": Power(2.0), "weighting": Entropy(1.0), "eta": eta}
+        plain, lowered = Objective(**terms), LoweredEta(**terms)
+        block = Block(X, None, None)
+        columns = lowered.columns(block)
+        coefficients = lowered.coefficients(parameters)
+        before = plain.cost(plain.coefficients(parameters), plain.columns(block))
+        after = lowered.cost(coefficients, lowered._lowered(coefficients, columns))
+        np.testing.assert_allclose(after.min(axis=0), np.maximum(before.min(axis=0), 0), atol=1e-12)
+        if eta < 0.01:
+            np.testing.assert_allclose(after, before, atol=1e-12)

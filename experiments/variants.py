@@ -1,0 +1,328 @@
+"""Variants that explain where our tables differ from the printed ones.
+
+    python -m experiments.variants            # all of them, resuming where the last run stopped
+    python -m experiments.variants --only "FCM-LSE, floored"
+
+Each variant changes one thing of a method of the protocol: what the authors' code does, what the print says
+elsewhere, or what the paper leaves open. They run on the protocol's own splits, with all tuning redone unless
+a variant says otherwise, and their results are lines of ``results/variants.csv``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sessc import ESSC, EWFCM, FCM, SESSC, Objective, Power, SESSCClassifier
+from sessc._array import divide
+from sessc.datasets import NAMES
+from sessc.objective import Columns, Parameters, Statistics
+from sessc.rows import Block
+from sessc.rules import design, firing
+from sessc.soft_subspace import class_labels
+from sessc.start import K_MEANS
+from sessc.tsk import cluster, deviations, pose, starting_centers
+
+from .protocol import (
+    METHODS,
+    STOP,
+    Fitted,
+    Grids,
+    Make,
+    Method,
+    Task,
+    Unit,
+    Work,
+    by_itself,
+    judge,
+    least_squares,
+    recalled,
+    run,
+    with_chosen,
+)
+from .results import Result, Results
+
+EPS = float(np.finfo(float).eps)
+
+
+# --- clustering as the authors' code has it
+
+
+@dataclass(frozen=True)
+class FlooredPower(Power):
+    """Memberships computed as they are printed and floored at machine epsilon before they are normalised.
+
+    With an exponent near 1 most of them fall below the floor, and a sample then belongs to all rules alike.
+    """
+
+    def share(self, cost: Any, axis: int = -1, rounding: Any = None) -> Any:
+        closeness = np.maximum(np.maximum(cost, EPS) ** (-1 / (self.exponent - 1)), EPS)
+        return closeness / closeness.sum(axis=axis, keepdims=True)
+
+    def settle(self, cost: Any, axis: int = -1, rounding: Any = None) -> tuple[Any, float]:
+        return self.amount(self.share(cost, axis)), 0.0
+
+
+class FlooredFCM(FCM):
+    def make_objective(self) -> Objective:
+        return replace(super().make_objective(), membership=FlooredPower(self.m_))
+
+
+@dataclass(frozen=True)
+class LoweredEta(Objective):
+    """Where the separation term would make a sample's cost negative, eta is lowered for that sample alone.
+
+    As in the authors' code this concerns memberships and centres, not feature weights. One more column says how
+    much of eta is taken back for a sample, and its coefficient is the separation of each rule, so that costs,
+    sums and the objective need nothing else.
+    """
+
+    def columns(self, block: Block) -> Columns:
+        columns = super().columns(block)
+        return columns._replace(values=np.concatenate([columns.values, np.zeros((len(block.X), 1))], axis=1))
+
+    def coefficients(self, parameters: Parameters) -> np.ndarray:
+        separation = np.sum(self.weighting.amount(parameters.W) * parameters.V**2, axis=1, keepdims=True)
+        return np.concatenate([super().coefficients(parameters), separation], axis=1)
+
+    def _lowered(self, coefficients: np.ndarray, columns: Columns) -> Columns:
+        below = np.maximum(-self.cost(coefficients, columns), 0.0)
+        values = columns.values.copy()
+        values[:, -1] = np.minimum(np.max(below / np.maximum(coefficients[:, -1:], EPS), axis=0), self.eta)
+        return columns._replace(values=values)
+
+    def memberships(self, coefficients: np.ndarray, columns: Columns) -> np.ndarray:
+        return super().memberships(coefficients, self._lowered(coefficients, columns))
+
+    def statistics(self, coefficients: np.ndarray, columns: Columns) -> Statistics:
+        return super().statistics(coefficients, self._lowered(coefficients, columns))
+
+    def update(self, statistics: Statistics, parameters: Parameters) -> Parameters:
+        mass, taken_back = statistics.mass[:, None], statistics.sums[:, -1:]
+        V = divide(statistics.x, (1 - self.eta) * mass + taken_back, otherwise=parameters.V)
+        scatter = statistics.xx - 2 * V * statistics.x + (1 - self.eta) * V * V * mass
+        return replace(super().update(statistics, parameters), V=V, W=self.weights(scatter, statistics.xx))
+
+
+@dataclass(frozen=True)
+class Everything(Objective):
+    """Lets a column that never varies compete for weight; having no scatter, it takes nearly all of it."""
+
+    def weights(self, scatter: np.ndarray, squares: np.ndarray) -> np.ndarray:
+        return self.weighting.share(scatter, axis=1)
+
+
+def minimising(objective: type[Objective], estimator: type) -> type:
+    """An estimator whose cost is computed by another kind of objective, from the same terms."""
+
+    def make_objective(self: Any) -> Objective:
+        return objective(**vars(super(variant, self).make_objective()))  # type: ignore[misc]
+
+    variant = type(f"{objective.__name__}{estimator.__name__}", (estimator,), {"make_objective": make_objective})
+    return variant
+
+
+def starting_from_clusters(estimator: type) -> type:
+    """An estimator whose rule outputs start as the label means of the k-means clusters, not all alike."""
+
+    def _descend(self: Any, objective: Objective, rows: Any, frame: Any, start: Parameters, *more: Any) -> Any:
+        crisp = replace(K_MEANS, loss=objective.loss)
+        uniform = replace(start, W=np.ones_like(start.W), Z=np.full_like(start.Z, 1 / start.Z.shape[1]))
+        statistics = rows.prepared(crisp.columns).sum(partial(crisp.statistics, crisp.coefficients(uniform)))
+        start = replace(start, Z=crisp.update(statistics, uniform).Z)
+        return super(variant, self)._descend(objective, rows, frame, start, *more)  # type: ignore[misc]
+
+    variant = type(f"FromClusters{estimator.__name__}", (estimator,), {"_descend": _descend})
+    return variant
+
+
+# --- rules made of clusters as the print or the authors' code has it
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How clusters become rules, spelled out plainly. The defaults are the library's."""
+
+    square_widths: bool = False
+    """Sigma = h * (mean square distance), as in the authors' code, instead of its printed square root."""
+    floored: bool = False
+    """Firing levels floored at machine epsilon before they are normalised."""
+    intercept: bool = True
+
+    def regressors(self, rules: Clusters, h: float, X: np.ndarray, order: int) -> np.ndarray:
+        variance = h * (rules.deviation**2 if self.square_widths else rules.deviation)
+        widths = np.sqrt(np.where(rules.varies, variance, np.inf))
+        Z = X - rules.center
+        if not self.floored:
+            return design(firing(Z, rules.V, widths), Z, order)
+        distance = ((Z[None, :, :] - rules.V[:, None, :]) ** 2 / widths[:, None, :] ** 2).sum(axis=2)
+        F = np.maximum(np.exp(-distance / 2), EPS)
+        return design(F / F.sum(axis=0), Z, order)
+
+    def fit(self, P: np.ndarray, y: np.ndarray, lam: float) -> np.ndarray:
+        """Consequents, the last row being the intercept."""
+        Y = np.eye(y.max() + 1)[y]
+        mean, target = (P.mean(axis=0), Y.mean(axis=0)) if self.intercept else (0 * P[0], 0 * Y[0])
+        square = (P - mean).T @ (P - mean) + lam * np.eye(P.shape[1])
+        B = np.linalg.solve(square, (P - mean).T @ (Y - target))
+        return np.vstack([B, target - mean @ B])
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """What a recipe needs of a clustering."""
+
+    V: np.ndarray
+    deviation: np.ndarray
+    varies: np.ndarray
+    center: np.ndarray
+
+    @classmethod
+    def found(cls, task: Task, clusterer: Any, X: np.ndarray, y: np.ndarray) -> Clusters:
+        seed = check_random_state(task.seed).randint(2**31)
+        clusterer = clusterer.set_params(n_clusters=task.n_rules, random_state=seed, **STOP)
+        problem = pose(X, class_labels(y, X)[1], None, None, standardize=False)
+        objective, parameters = cluster(problem, clusterer, starting_centers(problem, clusterer))
+        deviation = deviations(problem, objective, parameters)
+        return cls(parameters.V, deviation, problem.frame.spread > 0, problem.rows.center)
+
+
+@dataclass(frozen=True)
+class PlainRules:
+    """A fitted recipe, for predicting."""
+
+    recipe: Recipe
+    clusters: Clusters
+    h: float
+    order: int
+    B: np.ndarray
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return answers(self.recipe.regressors(self.clusters, self.h, X, self.order), self.B)
+
+
+def answers(P: np.ndarray, B: np.ndarray) -> np.ndarray:
+    return np.argmax(P @ B[:-1] + B[-1], axis=1)
+
+
+def cooked(recipe: Recipe, clusterer: Make) -> Callable[[Task], Fitted]:
+    """Rules of a clustering algorithm made by a recipe, h and lambda searched as in the protocol."""
+
+    def fit(task: Task) -> Fitted:
+        folds = list(task.folds.split(task.X, task.y))
+        scores = np.zeros((len(task.grids.h), len(task.grids.lam)))
+        for train, test in folds:
+            clusters = Clusters.found(task, clusterer(**task.chosen), task.X[train], task.y[train])
+            for i, h in enumerate(task.grids.h):
+                P, P_test = (recipe.regressors(clusters, h, task.X[part], task.order) for part in (train, test))
+                for j, lam in enumerate(task.grids.lam):
+                    scores[i, j] += recalled(task.y[test], answers(P_test, recipe.fit(P, task.y[train], lam)))
+        i, j = np.unravel_index(np.argmax(scores), scores.shape)
+        h, lam = task.grids.h[i], task.grids.lam[j]
+        clusters = Clusters.found(task, clusterer(**task.chosen), task.X, task.y)
+        B = recipe.fit(recipe.regressors(clusters, h, task.X, task.order), task.y, lam)
+        return PlainRules(recipe, clusters, h, task.order, B), task.chosen | {"width_scale": h, "alpha": lam}
+
+    return fit
+
+
+# --- the list
+
+SMALL = tuple(name for name in NAMES if name not in ("waveform21", "satellite"))
+
+
+@dataclass(frozen=True)
+class Variant(Method):
+    """A method of the protocol with one thing changed."""
+
+    datasets: tuple[str, ...] = NAMES
+    splits: int = 10
+
+
+def sessc(name: str, change: Callable[[type], Make], **settings: Any) -> dict[str, Variant]:
+    """SESSC changed, by itself and as the source of rules."""
+    alone = by_itself(change(SESSC), change(SESSCClassifier), lambda grids: grids.sessc)
+    return {
+        f"SESSC, {name}": Variant(alone, **settings),
+        f"SESSC-LSE, {name}": Variant(with_chosen(change(SESSC)), after=f"SESSC, {name}", **settings),
+    }
+
+
+def with_time(name: str) -> Variant:
+    """A method of the protocol on the other reading of WPBC."""
+    method = METHODS[name]
+    after = method.after and f"{method.after}, with follow-up time"
+    return Variant(method.fit, method.orders, after, ("wpbc_with_time",), 30)
+
+
+def sfp(n_rules: int) -> Callable[[Task], Fitted]:
+    return lambda task: METHODS["SFP"].fit(replace(task, n_rules=n_rules))
+
+
+def sfp_as_printed(task: Task) -> Fitted:
+    return METHODS["SFP"].fit(replace(task, grids=replace(task.grids, sfp_lam=Grids().sfp_lam[1:])))
+
+
+RANDOM = {"init": "random"}
+
+VARIANTS: dict[str, Variant] = {
+    "FCM-LSE, floored": Variant(cooked(Recipe(floored=True), FlooredFCM), splits=30),
+    "FCM-LSE, floored memberships only": Variant(least_squares(FlooredFCM)),
+    "FCM-LSE, floored firing only": Variant(cooked(Recipe(floored=True), FCM)),
+    "FCM-LSE, random start": Variant(least_squares(partial(FCM, **RANDOM))),
+    "FCM-LSE, code's widths": Variant(cooked(Recipe(square_widths=True), FCM)),
+    "EWFCM-LSE, random start": Variant(least_squares(partial(EWFCM, **RANDOM), "gamma")),
+    "EWFCM-LSE, constant column": Variant(
+        least_squares(minimising(Everything, EWFCM), "gamma"), datasets=("segment",)
+    ),
+    "ESSC-LSE, constant column": Variant(
+        least_squares(minimising(Everything, ESSC), "gamma", "eta"), datasets=("segment",)
+    ),
+    "SFP, printed range": Variant(sfp_as_printed, splits=14),
+    "SFP, 100 rules": Variant(sfp(100), datasets=SMALL, splits=3),
+    "SFP, 300 rules": Variant(sfp(300), datasets=SMALL, splits=3),
+    **sessc("constant column", partial(minimising, Everything), datasets=("segment",)),
+    **sessc("random start", lambda estimator: partial(estimator, **RANDOM), datasets=SMALL, splits=5),
+    **sessc("Z from clusters", starting_from_clusters, datasets=SMALL, splits=5),
+    **sessc("squared loss", lambda estimator: partial(estimator, loss="squared"), datasets=SMALL, splits=5),
+    **sessc("eta per sample", partial(minimising, LoweredEta), datasets=SMALL, splits=5),
+    "SESSC-LSE, code's widths": Variant(cooked(Recipe(square_widths=True), SESSC), after="SESSC"),
+    "SESSC-LSE, no intercept": Variant(cooked(Recipe(intercept=False), SESSC), after="SESSC"),
+    **{f"{name}, with follow-up time": with_time(name) for name in METHODS},
+}
+
+
+def compute(unit: Unit, grids: Grids, chosen: dict[str, Any]) -> Result:
+    return judge(unit, VARIANTS[unit.method], grids, chosen)
+
+
+def units(names: list[str]) -> Iterator[Unit]:
+    """Splits outermost, so that an interrupted run has seen all variants."""
+    for split in range(30):
+        for name in names:
+            variant = VARIANTS[name]
+            for dataset in variant.datasets:
+                for order in variant.orders:
+                    if split < variant.splits:
+                        yield Unit(dataset, split, order, name)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--only", nargs="+", default=list(VARIANTS), choices=list(VARIANTS), metavar="NAME")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
+    options = parser.parse_args()
+    folder = Path(__file__).parent / "results"
+    work = Work(VARIANTS, compute, known=Results(folder / "protocol.csv"))
+    run(work, list(units(options.only)), Results(folder / "variants.csv"), Grids(), options.jobs)
+
+
+if __name__ == "__main__":
+    main()
