@@ -127,14 +127,20 @@ def _boundary(axis: Axes, method: str, rules: list[dict[str, Any]], X: np.ndarra
 
 def rules() -> Figure:
     rows = read("rules")
-    figure, axes = plt.subplots(1, 2, figsize=(8, 3.6))
-    for axis, measure in zip(axes, ("rca", "bca"), strict=True):
-        for method, color in COLORS.items():
-            of_method = [row for row in rows if row["method"] == method]
-            means = {r: v.mean() for r, v in gathered(of_method, "n_rules", measure).items()}
-            axis.plot(*zip(*means.items(), strict=True), color=color, marker=MARKERS[method], ms=4, label=method)
-        axis.set(xlabel="number of rules R", ylabel=f"{measure.upper()} (%)", xticks=range(10, 101, 10))
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=6)
+    settings = list(dict.fromkeys((row["h"], row["lam"]) for row in rows))
+    figure, axes = plt.subplots(2, 2, figsize=(8, 6.4), sharex=True, sharey=True)
+    for line, (h, lam) in zip(axes, settings, strict=True):
+        for axis, measure in zip(line, ("rca", "bca"), strict=True):
+            for method, color in COLORS.items():
+                own = [row for row in rows if (row["h"], row["lam"], row["method"]) == (h, lam, method)]
+                means = {r: v.mean() for r, v in gathered(own, "n_rules", measure).items()}
+                axis.plot(
+                    *zip(*means.items(), strict=True), color=color, marker=MARKERS[method], ms=4, label=method
+                )
+            axis.set(title=f"h = {h:g}, $\\lambda$ = {lam:g}", ylabel=f"{measure.upper()} (%)")
+    for axis in axes[1]:
+        axis.set(xlabel="number of rules R", xticks=range(10, 101, 10))
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=6)
     return figure
 
 
@@ -148,7 +154,7 @@ def convergence() -> Figure:
         medians = {k: np.median(costs) for k, costs in gathered(own, "iteration", "cost").items()}
         axis.plot(*zip(*medians.items(), strict=True), color=shade, marker=".", label=f"R = {n_rules}")
     axis.set(xlabel="iteration", ylabel="cost J (median of ten runs)")
-    axis.legend()
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside right center")
     return figure
 
 
