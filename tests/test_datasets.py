@@ -6,9 +6,10 @@ from sessc.datasets import NAMES, load, make_circles, make_quadrants, make_spira
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch, tmp_path):
-    """No folder of the machine is looked at."""
+    """No folder of the machine is looked at, and no network."""
     monkeypatch.delenv("SESSC_DATA", raising=False)
     monkeypatch.setenv("SESSC_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SESSC_UCI", (tmp_path / "repository").as_uri())
 
 
 def test_wdbc_needs_nothing():

@@ -7,10 +7,13 @@ import hashlib
 import io
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
+
+from ._uci import CELLS, SOURCES
 
 __all__ = ["NAMES", "load", "make_circles", "make_quadrants", "make_spiral", "make_waveform"]
 
@@ -36,8 +39,9 @@ def load(name: str, *, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """One of the nine UCI data sets of the paper.
 
     The table ``<name>.csv`` is looked for in the folder named by the environment variable ``SESSC_DATA``, and
-    then in the cache folder (``~/.cache/sessc``, or ``SESSC_CACHE``). Its content is checked against a hash.
-    ``wdbc`` needs no file: scikit-learn has it.
+    then in the cache folder (``~/.cache/sessc``, or ``SESSC_CACHE``). If neither has it, it is made of the
+    files of the UCI repository (or of the copy whose address is in ``SESSC_UCI``) and kept in the cache folder.
+    Its content is checked against a hash. ``wdbc`` needs no file: scikit-learn has it.
 
     Parameters
     ----------
@@ -73,28 +77,51 @@ def load(name: str, *, return_X_y: bool = False, as_frame: bool = False) -> Any:
 
 
 def _read(name: str) -> tuple[list[str], np.ndarray, np.ndarray]:
-    for folder in _folders():
+    for folder in [Path(os.environ.get("SESSC_DATA") or _cache()), _cache()]:
         path = folder / f"{name}.csv"
         if path.exists():
-            return _parse(_verified(name, path.read_bytes(), path))
-    if name == "wdbc":
-        return _wdbc()
-    raise FileNotFoundError(
-        f"No copy of {name!r} was found; put {name}.csv in a folder and name that folder in the environment "
-        "variable SESSC_DATA."
-    )
+            return _parse(_verified(name, path.read_bytes(), str(path), "replace or remove it"))
+    return _wdbc() if name == "wdbc" else _parse(_downloaded(name))
 
 
-def _folders() -> list[Path]:
-    cache = Path(os.environ.get("SESSC_CACHE") or Path.home() / ".cache" / "sessc")
-    return [Path(folder) for folder in [os.environ.get("SESSC_DATA")] if folder] + [cache]
+def _cache() -> Path:
+    return Path(os.environ.get("SESSC_CACHE") or Path.home() / ".cache" / "sessc")
 
 
-def _verified(name: str, content: bytes, path: Path) -> str:
+def _downloaded(name: str) -> str:
+    source = SOURCES[name]
+    remedy = f"put {name}.csv in a folder and name that folder in the environment variable SESSC_DATA"
+    try:
+        files = source.fetch()
+    except OSError as error:
+        raise FileNotFoundError(
+            f"No copy of {name!r} was found and {error}; connect to the network, or {remedy}."
+        ) from error
+    try:
+        text = source.table(files)
+    except (ValueError, IndexError):
+        text = ""  # nothing like the table, as the hash will tell
+    origin = f"What {source.address} has as {', '.join(source.files)}"
+    _keep(_verified(name, text.encode(), origin, remedy), _cache() / f"{name}.csv")
+    return text
+
+
+def _keep(text: str, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=path.parent) as folder:  # written whole and then renamed, or not at all
+            whole = Path(folder) / path.name
+            whole.write_bytes(text.encode())
+            whole.replace(path)
+    except OSError as error:
+        raise OSError(
+            f"{path} cannot be written ({error}); name another folder in the environment variable SESSC_CACHE."
+        ) from error
+
+
+def _verified(name: str, content: bytes, origin: str, remedy: str) -> str:
     if hashlib.sha256(content).hexdigest() != HASHES[name]:
-        raise ValueError(
-            f"{path} is not the table expected for {name!r} (its hash differs); replace or remove it."
-        )
+        raise ValueError(f"{origin} is not the table expected for {name!r} (its hash differs); {remedy}.")
     return content.decode("utf-8")
 
 
@@ -108,10 +135,7 @@ def _wdbc() -> tuple[list[str], np.ndarray, np.ndarray]:
     from sklearn.datasets import load_breast_cancer
 
     data = load_breast_cancer()
-    parts = [part for part in ("mean", "se", "worst") for _ in range(10)]
-    names = [name.removeprefix("mean ").replace(" ", "_") for name in data.feature_names[:10]] * 3
-    header = [f"{name}_{part}" for name, part in zip(names, parts, strict=True)]
-    return header, data.data, np.where(data.target == 1, "B", "M")
+    return list(CELLS), data.data, np.where(data.target == 1, "B", "M")
 
 
 def make_quadrants(n_samples: int = 400, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
