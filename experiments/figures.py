@@ -93,11 +93,8 @@ def boundaries() -> Figure:
     for line, (problem, method) in zip(axes, cases, strict=True):
         X, y = synthetic(problem)
         for axis, n_rules in zip(line, numbers, strict=True):
-            own = [
-                row
-                for row in rows
-                if (row["problem"], row["method"], row["n_rules"]) == (problem, method, n_rules)
-            ]
+            case = (problem, method, n_rules)
+            own = [row for row in rows if (row["problem"], row["method"], row["n_rules"]) == case]
             _boundary(axis, method, own, X, y)
             axis.set_title(f"{n_rules} rules: {own[0]['accuracy']:.1f} %", fontsize=9)
         line[0].set_ylabel(f"{method}, {problem}", fontsize=10)

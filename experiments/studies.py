@@ -10,6 +10,7 @@ import argparse
 import csv
 import time
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from sessc import ESSC, EWFCM, FCM, SESSC, SESSCClassifier, SFPClassifier, TSKClassifier
-from sessc.datasets import make_circles, make_quadrants, make_spiral
+from sessc.datasets import NAMES, make_circles, make_quadrants, make_spiral
 
 from .protocol import STOP, Grids, R, prepared
 
@@ -161,8 +162,35 @@ def _moved(dataset: str, split: int, parameter: str, values: tuple) -> list[Row]
     return rows
 
 
+def defaults() -> Work:
+    """What SESSC and SESSC-LSE reach with the same parameters on all data sets: the evidence for our defaults."""
+    for dataset in NAMES:
+        for split in range(5):
+            yield _untuned, (dataset, split)
+
+
+def _untuned(dataset: str, split: int) -> list[Row]:
+    X, X_test, y, y_test = prepared(dataset, split)
+    n, d = X.shape
+    rows = []
+    for gamma, eta, beta in product(("10", "100", "N/30", "N/10"), (0.01, 0.1), (0.1, 1.0)):
+        value = n / float(gamma.removeprefix("N/")) if gamma.startswith("N/") else float(gamma)
+        clusterer = SESSC(gamma=value, eta=eta, beta=beta, **STOP)
+        alone = SESSCClassifier(R, gamma=value, eta=eta, beta=beta, random_state=split, **STOP).fit(X, y)
+        bca = {"alone": alone.predict(X_test)}
+        for (name, h), lam in product({"sqrt(D)": np.sqrt(d), "10": 10.0}.items(), (1e-4, 1e-2)):
+            model = TSKClassifier(R, clusterer=clusterer, width_scale=h, alpha=lam, random_state=split)
+            bca[f"h = {name}, lambda = {lam:g}"] = model.fit(X, y).predict(X_test)
+        rows += [
+            {"dataset": dataset, "split": split, "gamma": gamma, "eta": eta, "beta": beta, "rules": name}
+            | {"bca": 100 * balanced_accuracy_score(y_test, answers)}
+            for name, answers in bca.items()
+        ]
+    return rows
+
+
 STUDIES: dict[str, Callable[[], Work]] = {
-    study.__name__: study for study in (quadrants, boundaries, rules, convergence, sensitivity)
+    study.__name__: study for study in (quadrants, boundaries, rules, convergence, sensitivity, defaults)
 }
 
 

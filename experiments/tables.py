@@ -1,7 +1,4 @@
-"""The paper's tables beside ours, built from the recorded results alone.
-
-python -m experiments.tables          # prints all tables as Markdown
-"""
+"""The paper's tables beside ours, as Markdown, built from the recorded results alone."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import numpy as np
 
 from sessc.datasets import NAMES
 
-from .results import Result, Results
+from .results import Result
 from .statistics import adjusted, average_ranks, dunn, paired
 
 __all__ = [
@@ -27,6 +24,8 @@ __all__ = [
 ]
 
 HERE = Path(__file__).parent
+FAR = 2.0
+"""Points of difference from the paper that need an explanation."""
 Scores = dict[str, dict[str, dict[int, float]]]
 """dataset -> method -> split -> score."""
 
@@ -72,7 +71,7 @@ def printed_p_values(order: int, measure: str) -> dict[tuple[str, str], float]:
 
 
 def comparison(ours: Mapping[str, Mapping[str, float]], theirs: Mapping[str, Mapping[str, float]]) -> str:
-    """Each cell as ours, with the difference from the paper's, and averages over the data sets."""
+    """Each cell as ours, below it the paper's and the difference, and averages over the data sets."""
     methods = list(next(iter(ours.values())))
     rows = [[dataset, *(_beside(ours, theirs, [dataset], method) for method in methods)] for dataset in ours]
     rows.append(["**average**", *(_beside(ours, theirs, list(ours), method) for method in methods)])
@@ -84,7 +83,9 @@ def _beside(ours: Mapping, theirs: Mapping, datasets: list[str], method: str) ->
     if method not in theirs[datasets[0]]:
         return f"{mine:.2f}"
     printed = float(np.mean([theirs[dataset][method] for dataset in datasets]))
-    return f"{mine:.2f} ({round(mine - printed, 2) + 0.0:+.2f})"  # no "-0.00"
+    difference = round(mine - printed, 2) + 0.0  # no "-0.00"
+    mark = "**" if abs(difference) > FAR else ""
+    return f"{mine:.2f}<br><sub>{printed:.2f} {mark}({difference:+.2f}){mark}</sub>"
 
 
 def rank_table(ours: Mapping[str, Mapping[str, float]], theirs: Mapping[str, Mapping[str, float]]) -> str:
@@ -101,6 +102,7 @@ def rank_table(ours: Mapping[str, Mapping[str, float]], theirs: Mapping[str, Map
 def dunn_table(scores: Scores, printed: Mapping[tuple[str, str], float]) -> str:
     """Dunn's test on results pooled over data sets and splits: two-sided, one-sided, and as printed."""
     methods = list(dict.fromkeys(name for pair in printed for name in reversed(pair)))
+    scores = {dataset: cells for dataset, cells in scores.items() if all(method in cells for method in methods)}
     pooled = {
         method: np.asarray([v for by_method in scores.values() for v in by_method[method].values()])
         for method in methods
@@ -135,24 +137,3 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
     line = "| " + " | ".join(header) + " |"
     rule = "|" + "---|" * len(header)
     return "\n".join([line, rule, *("| " + " | ".join(row) + " |" for row in rows)])
-
-
-def main() -> None:
-    results = Results(HERE / "results" / "protocol.csv")
-    for order in (0, 1):
-        for measure in ("RCA", "BCA"):
-            scores = collect(results, order, measure)
-            theirs = printed_means(order, measure)
-            methods = [*next(iter(theirs.values())), *(["LR"] if order == 0 else [])]
-            if not (ours := means(scores, methods)):
-                continue
-            splits = min(len(by_method["SESSC-LSE"]) for by_method in scores.values())
-            print(f"\n## Order {order}, {measure}: ours (difference from the paper), at least {splits} splits\n")
-            print(comparison(ours, theirs))
-            print("\n" + rank_table(ours, theirs))
-            print("\n" + dunn_table(scores, printed_p_values(order, measure)))
-            print("\n" + paired_table(scores, "SESSC-LSE", [m for m in methods if m != "SESSC-LSE"]))
-
-
-if __name__ == "__main__":
-    main()
