@@ -5,10 +5,13 @@ python -m experiments.page
 
 from __future__ import annotations
 
+import argparse
+import re
 from pathlib import Path
 
 import numpy as np
 
+from .figures import read
 from .protocol import METHODS, N_SPLITS
 from .results import Results
 from .statistics import paired
@@ -43,9 +46,9 @@ HOURS = (3, 6)
 class Evidence:
     """Everything that was recorded, and the questions the page asks of it."""
 
-    def __init__(self, folder: Path = RESULTS):
-        self.protocol = Results(folder / "protocol.csv")
-        self.variants = Results(folder / "variants.csv")
+    def __init__(self, protocol: Path = RESULTS / "protocol.csv"):
+        self.protocol = Results(protocol)
+        self.variants = Results(RESULTS / "variants.csv")
 
     def scores(self, order: int, measure: str) -> Scores:
         return collect(self.protocol, order, measure)
@@ -88,10 +91,13 @@ def results(evidence: Evidence, order: int) -> str:
         scores = {d: cells for d, cells in scores.items() if all(m in cells for m in paper)}
         if len(scores) < len(SIZES):
             return f"The {ORDERS[order].lower()} protocol has not been run on every data set yet."
-        linear = {d: {"LR": cells["LR"]} for d, cells in evidence.scores(0, measure).items() if "LR" in cells}
-        scores = {d: linear.get(d, {}) | cells for d, cells in scores.items()}
-        ours = means(scores, [*paper, "LR"])
-        others = [method for method in (*paper, "LR") if method != "SESSC-LSE"]
+        # Methods the paper does not have stand beside both orders.
+        more = [name for name in METHODS if name not in printed_means(0, measure)["wdbc"]]
+        beside = evidence.scores(0, measure)
+        scores = {d: {m: beside[d][m] for m in more if m in beside[d]} | cells for d, cells in scores.items()}
+        methods = [*paper, *(m for m in more if all(m in cells for cells in scores.values()))]
+        ours = means(scores, methods)
+        others = [method for method in methods if method != "SESSC-LSE"]
         parts += [
             f"### {ORDERS[order]} {measure}",
             comparison(ours, theirs),
@@ -99,8 +105,8 @@ def results(evidence: Evidence, order: int) -> str:
             rank_table(ours, theirs),
             f"Dunn's test on {measure}, all data sets and splits pooled, corrected for the false discovery rate:",
             dunn_table(scores, printed_p_values(order, measure)),
-            f"SESSC-LSE's {measure} less each other method's: mean over paired splits ± its standard error, starred "
-            "where Wilcoxon's signed-rank test has p < 0.05:",
+            f"SESSC-LSE's {measure} less each other method's: mean over paired splits ± its standard error, with "
+            "a star where Wilcoxon's signed-rank test has p < 0.05:",
             paired_table(scores, "SESSC-LSE", others),
         ]
     return "\n\n".join(parts)
@@ -165,3 +171,91 @@ def variant_table(evidence: Evidence, method: str, order: int = 0) -> str:
             row.append(f"{mean:+.1f} ± {error:.1f}")
         rows.append(row)
     return markdown([f"{method} with", *SIZES], rows)
+
+
+def defaults_table() -> str:
+    """Mean BCA over data sets and splits of settings that are the same for all, best SESSC-LSE first."""
+    rows = read("defaults")
+    rules = list(dict.fromkeys(row["rules"] for row in rows))
+    settings = list(dict.fromkeys((row["gamma"], row["eta"], row["beta"]) for row in rows))
+
+    def score(setting: tuple, rule: str) -> float:
+        own = [row for row in rows if (row["gamma"], row["eta"], row["beta"], row["rules"]) == (*setting, rule)]
+        return float(np.mean([row["bca"] for row in own]))
+
+    table = {setting: [score(setting, rule) for rule in rules] for setting in settings}
+    ordered = sorted(settings, key=lambda setting: -max(table[setting][1:]))
+    return markdown(
+        ["gamma", "eta", "beta", "SESSC alone", *(f"SESSC-LSE, {rule}" for rule in rules[1:])],
+        [
+            [f"{g:g}" if isinstance(g, float) else g, f"{e:g}", f"{b:g}", *(f"{v:.1f}" for v in table[g, e, b])]
+            for g, e, b in ordered
+        ],
+    )
+
+
+class Page:
+    """The text of ``page.md``, in which ``<<name: argument; argument>>`` stands for what a method here answers."""
+
+    def __init__(self, evidence: Evidence):
+        self.evidence = evidence
+
+    def filled(self, template: str) -> str:
+        return re.sub(r"<<([^>]+)>>", self._answer, template)
+
+    def _answer(self, match: re.Match[str]) -> str:
+        name, _, arguments = " ".join(match[1].split()).partition(": ")
+        answer = getattr(self, name.replace(" ", "_"))
+        return answer(*(int(part) if part.isdigit() else part for part in arguments.split("; ") if part))
+
+    def data_sets(self) -> str:
+        return data_sets()
+
+    def minutes(self, order: int) -> str:
+        return f"{self.evidence.minutes(order):.0f}"
+
+    def splits(self, order: int) -> str:
+        return str(self.evidence.splits(order))
+
+    def results(self, order: int) -> str:
+        return results(self.evidence, order)
+
+    def mean(self, order: int, measure: str, method: str) -> str:
+        cells = means(self.evidence.scores(order, measure), [method])
+        return f"{np.mean([by_method[method] for by_method in cells.values()]):.2f}"
+
+    def printed(self, order: int, measure: str, method: str) -> str:
+        return f"{np.mean([cells[method] for cells in printed_means(order, measure).values()]):.2f}"
+
+    def cell_printed(self, order: int, measure: str, method: str, dataset: str) -> str:
+        return f"{printed_means(order, measure)[dataset][method]:.2f}"
+
+    def variant(self, name: str, order: int, measure: str, dataset: str) -> str:
+        return f"{np.mean(list(self.evidence.variant(name, order, measure)[dataset][name].values())):.2f}"
+
+    def far(self, method: str) -> str:
+        return far_table(self.evidence, method)
+
+    def variants(self, method: str) -> str:
+        return variant_table(self.evidence, method)
+
+    def defaults(self) -> str:
+        return defaults_table()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="the tables of a quick run alone, beside its results")
+    if parser.parse_args().quick:
+        evidence = Evidence(RESULTS / "quick.csv")
+        page = "\n\n".join(f"# {name} rules\n\n{results(evidence, order)}" for order, name in enumerate(ORDERS))
+        path = RESULTS / "quick.md"
+    else:
+        page = Page(Evidence()).filled((Path(__file__).parent / "page.md").read_text(encoding="utf-8"))
+        path = ROOT / "docs" / "paper.md"
+    path.write_text(page, encoding="utf-8")
+    print(f"wrote {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

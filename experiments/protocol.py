@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -303,7 +304,7 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=N_SPLITS, help="number of splits (default: 30)")
     parser.add_argument("--datasets", nargs="+", default=NAMES, choices=NAMES, metavar="NAME")
     parser.add_argument("--methods", nargs="+", default=tuple(METHODS), choices=tuple(METHODS), metavar="NAME")
-    parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one a core)")
     parser.add_argument("--quick", action="store_true", help="three splits and a thinned grid, kept apart")
     options = parser.parse_args()
     folder = Path(__file__).parent / "results"

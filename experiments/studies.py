@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import os
 import time
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -216,7 +217,7 @@ def record(name: str, n_jobs: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("studies", nargs="*", choices=[*STUDIES, []], metavar="STUDY", help=", ".join(STUDIES))
-    parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one a core)")
     options = parser.parse_args()
     for name in options.studies or [name for name in STUDIES if not (RESULTS / f"{name}.csv").exists()]:
         record(name, options.jobs)

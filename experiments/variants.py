@@ -11,6 +11,7 @@ a variant says otherwise, and their results are lines of ``results/variants.csv`
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -334,7 +335,7 @@ def units(names: list[str]) -> Iterator[Unit]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", nargs="+", default=list(VARIANTS), choices=list(VARIANTS), metavar="NAME")
-    parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one a core)")
     options = parser.parse_args()
     folder = Path(__file__).parent / "results"
     work = Work(VARIANTS, compute, known=Results(folder / "protocol.csv"))

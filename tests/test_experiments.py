@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -162,8 +163,8 @@ def test_tables_are_built_from_results_alone():
     ours = means(scores, methods)
     assert ours["vehicle"]["SFP"] == pytest.approx(theirs["vehicle"]["SFP"])
     text = comparison(ours, theirs)
-    assert "| wdbc | 92.85 (+0.00) |" in text
-    assert "**average** | 66.77 (+0.00)" in text
+    assert "| wdbc | 92.85<br><sub>92.85 (+0.00)</sub> |" in text
+    assert "**average** | 66.77<br><sub>66.77 (+0.00)</sub>" in text
     ranked = rank_table(ours, theirs).splitlines()
     assert ranked[2].removeprefix("| ours") == ranked[3].removeprefix("| paper")
     printed = {("SESSC-LSE", "FCM-LSE"): 0.5, ("SESSC-LSE", "SFP"): 0.25}
@@ -183,6 +184,23 @@ def test_the_lean_score_is_balanced_accuracy(rng):
             warnings.simplefilter("ignore")
             expected = balanced_accuracy_score(y, guess)
         assert bca(Guess(), guess[:, None], y) == expected
+
+
+def test_a_new_method_is_one_entry(monkeypatch):
+    """The recipe of CONTRIBUTING, word for word."""
+    from experiments import protocol
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.neighbors import KNeighborsClassifier
+
+    guide = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
+    [recipe] = re.findall(r"```python\n(def neighbours.*?)```", guide, flags=re.S)
+    methods = dict(METHODS)
+    monkeypatch.setattr(protocol, "METHODS", methods)
+    names = {"GridSearchCV": GridSearchCV, "KNeighborsClassifier": KNeighborsClassifier, "METHODS": methods}
+    exec(recipe, vars(protocol) | names)
+    found = protocol.compute(Unit("wdbc", 0, 0, "neighbours"), Grids(), {})
+    assert found.bca > 90
+    assert json.loads(found.parameters)["n_neighbors"] in (1, 5, 15, 45)
 
 
 def test_the_plain_recipe_is_the_librarys():
