@@ -223,3 +223,16 @@ def test_any_shape_and_scale_gives_memberships(seed, n, d, r, scale, offset, whi
     assert np.all(np.isfinite(model.cluster_centers_))
     assert np.all(np.isfinite(model.feature_weights_))
     assert np.isfinite(model.objective_)
+
+
+@pytest.mark.parametrize("estimator", [EWFCM, ESSC, SESSC])
+def test_the_automatic_evenness_follows_scale_and_number_of_rows(estimator, rng):
+    X = rng.normal(size=(80, 4)) * [1.0, 2.0, 0.5, 3.0]
+    once = estimator(3, random_state=0).fit(X)
+    assert once.gamma_ == pytest.approx(0.1 * len(X) * np.mean(X.var(axis=0)))
+    larger = estimator(3, random_state=0, init=8 * once.cluster_centers_).fit(8 * X)
+    again = estimator(3, random_state=0, init=once.cluster_centers_).fit(X)
+    np.testing.assert_allclose(larger.feature_weights_, again.feature_weights_, rtol=1e-6)
+    np.testing.assert_allclose(larger.transform(8 * X), again.transform(X), atol=1e-6)
+    assert estimator(3, random_state=0).fit(np.repeat(X, 2, axis=0)).gamma_ == pytest.approx(2 * once.gamma_)
+    assert estimator(2, gamma=7.0).fit(X).gamma_ == 7.0

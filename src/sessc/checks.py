@@ -16,6 +16,7 @@ from .losses import Loss
 from .simplex import Sharing, Uniform
 
 __all__ = [
+    "POSITIVE",
     "RANGES",
     "TERM_RANGES",
     "check_each",
@@ -50,7 +51,7 @@ def _count(*words: Any) -> _Range:
     return _Range(Integral, lambda v: v >= 1, "a positive integer", words)
 
 
-_POSITIVE = _Range(Real, lambda v: 0 < v < np.inf, "a positive number")
+POSITIVE = _Range(Real, lambda v: 0 < v < np.inf, "a positive number")
 _NOT_NEGATIVE = _Range(Real, lambda v: 0 <= v < np.inf, "a number that is not negative")
 
 RANGES = {
@@ -61,13 +62,13 @@ RANGES = {
     "tol": _NOT_NEGATIVE,
     "m": _Range(Real, lambda v: 1 < v < np.inf, "a number above 1", ("auto",)),
     "t": _Range(Real, lambda v: 1 <= v < np.inf, "a number of 1 or more"),
-    "gamma": _POSITIVE,
-    "delta": _POSITIVE,
-    "lam": _POSITIVE,
+    "gamma": POSITIVE._replace(words=("auto",)),
+    "delta": POSITIVE,
+    "lam": POSITIVE._replace(words=("auto",)),
     "eta": _Range(Real, lambda v: 0 <= v < 1, "a number in [0, 1)"),
     "beta": _NOT_NEGATIVE,
     "alpha": _NOT_NEGATIVE,
-    "width_scale": _POSITIVE._replace(words=("auto",)),
+    "width_scale": POSITIVE._replace(words=("auto",)),
     "order": _Range(Integral, lambda v: v in (0, 1), "0 or 1"),
     "loss": _Range(str, lambda v: v in ("log", "squared"), '"log" or "squared"'),
     "search": _Range(str, lambda v: v in ("auto", "staged", "joint"), '"auto", "staged" or "joint"'),

@@ -8,7 +8,16 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ._progress import with_callbacks
-from .checks import check_parameters, existing_rows, read_numbers, read_table, read_targets, read_weights
+from .checks import (
+    POSITIVE,
+    RANGES,
+    check_parameters,
+    existing_rows,
+    read_numbers,
+    read_table,
+    read_targets,
+    read_weights,
+)
 from .losses import LogLoss, Loss, SquaredLoss
 from .objective import Objective
 from .simplex import Entropy, Linear, Power, Quadratic, Sharing
@@ -236,15 +245,16 @@ class EWFCM(Clusterer):
         Number of clusters R.
     m : float or "auto", default="auto"
         Fuzzy index; see :class:`FCM`.
-    gamma : float, default=10.0
+    gamma : float or "auto", default="auto"
         Entropy of the feature weights: small picks few features, large treats all alike. It competes with
-        a sum over samples, so twice the rows want twice the value.
+        a sum of squared distances over samples, so twice the rows want twice the value. "auto" is a tenth of
+        the total scatter of an average feature, N / 10 for z-scores.
     {parameters}
 
     Attributes
     ----------
-    m_ : float
-        The fuzzy index used.
+    m_, gamma_ : float
+        The fuzzy index and the entropy of the feature weights used.
     {attributes}
     labels_ : array of shape (n_samples,)
         The cluster each training row belongs to most.
@@ -260,7 +270,7 @@ class EWFCM(Clusterer):
         n_clusters: int = 3,
         *,
         m: Any = "auto",
-        gamma: float = 10.0,
+        gamma: Any = "auto",
         init: Any = "k-means",
         n_init: int = 1,
         max_iter: int = 100,
@@ -274,7 +284,7 @@ class EWFCM(Clusterer):
         self.gamma = gamma
 
     def make_objective(self) -> Objective:
-        return Objective(membership=Power(self.m_), weighting=Entropy(self.gamma))
+        return Objective(membership=Power(self.m_), weighting=Entropy(self.gamma_))
 
 
 @documented
@@ -293,7 +303,7 @@ class ESSC(Clusterer):
         Number of clusters R.
     m : float or "auto", default="auto"
         Fuzzy index; see :class:`FCM`.
-    gamma : float, default=10.0
+    gamma : float or "auto", default="auto"
         Entropy of the feature weights; see :class:`EWFCM`.
     eta : float, default=0.1
         Reward for separation, in [0, 1).
@@ -301,8 +311,8 @@ class ESSC(Clusterer):
 
     Attributes
     ----------
-    m_ : float
-        The fuzzy index used.
+    m_, gamma_ : float
+        The fuzzy index and the entropy of the feature weights used.
     {attributes}
     labels_ : array of shape (n_samples,)
         The cluster each training row belongs to most.
@@ -318,7 +328,7 @@ class ESSC(Clusterer):
         n_clusters: int = 3,
         *,
         m: Any = "auto",
-        gamma: float = 10.0,
+        gamma: Any = "auto",
         eta: float = 0.1,
         init: Any = "k-means",
         n_init: int = 1,
@@ -334,17 +344,19 @@ class ESSC(Clusterer):
         self.eta = eta
 
     def make_objective(self) -> Objective:
-        return Objective(membership=Power(self.m_), weighting=Entropy(self.gamma), eta=self.eta)
+        return Objective(membership=Power(self.m_), weighting=Entropy(self.gamma_), eta=self.eta)
 
 
 class _SFP(SoftSubspace):
+    _ranges = RANGES | {"gamma": POSITIVE}
+
     def __init__(
         self,
         n_clusters: int = 3,
         *,
         gamma: float = 0.11,
         alpha: float = 1.22,
-        lam: float = 19.0,
+        lam: Any = "auto",
         loss: str = "log",
         init: Any = "k-means",
         n_init: int = 1,
@@ -364,7 +376,7 @@ class _SFP(SoftSubspace):
         return _LOSSES[self.loss](self.alpha)
 
     def make_objective(self) -> Objective:
-        return Objective(membership=Entropy(self.gamma), weighting=Entropy(self.lam), loss=self._loss())
+        return Objective(membership=Entropy(self.gamma), weighting=Entropy(self.lam_), loss=self._loss())
 
 
 @documented
@@ -378,7 +390,7 @@ class SFP(Clusterer, _SFP):
             + \gamma \sum_{n,r} u_{nr} \ln u_{nr} + \lambda \sum_{r,d} w_{rd} \ln w_{rd}.
 
     The SESSC paper searches :math:`\gamma' = 1/(1+\gamma)` and likewise for the others; the defaults are
-    its :math:`\gamma'=0.9, \alpha'=0.45, \lambda'=0.05`.
+    its :math:`\gamma'=0.9, \alpha'=0.45`.
 
     Parameters
     ----------
@@ -388,8 +400,8 @@ class SFP(Clusterer, _SFP):
         Entropy of the memberships: large is fuzzier.
     alpha : float, default=1.22
         Weight of the label term.
-    lam : float, default=19.0
-        Entropy of the feature weights; it competes with a sum over samples.
+    lam : float or "auto", default="auto"
+        Entropy of the feature weights, as ``gamma`` of :class:`EWFCM`.
     loss : {"log", "squared"}, default="log"
         Label term.
     {parameters}
@@ -419,8 +431,8 @@ class SFPClassifier(ClassifierByClusters, _SFP):
         Entropy of the memberships: large is fuzzier.
     alpha : float, default=1.22
         Weight of the label term.
-    lam : float, default=19.0
-        Entropy of the feature weights; it competes with a sum over samples.
+    lam : float or "auto", default="auto"
+        Entropy of the feature weights, as ``gamma`` of :class:`EWFCM`.
     loss : {"log", "squared"}, default="log"
         Label term.
     {parameters}
@@ -444,7 +456,7 @@ class _SESSC(SoftSubspace):
         n_clusters: int = 3,
         *,
         m: Any = "auto",
-        gamma: float = 10.0,
+        gamma: Any = "auto",
         eta: float = 0.1,
         beta: float = 1.0,
         loss: str = "log",
@@ -467,7 +479,9 @@ class _SESSC(SoftSubspace):
         return _LOSSES[self.loss](self.beta)
 
     def make_objective(self) -> Objective:
-        return Objective(membership=Power(self.m_), weighting=Entropy(self.gamma), eta=self.eta, loss=self._loss())
+        return Objective(
+            membership=Power(self.m_), weighting=Entropy(self.gamma_), eta=self.eta, loss=self._loss()
+        )
 
 
 @documented
@@ -487,7 +501,7 @@ class SESSC(Clusterer, _SESSC):
         Number of clusters R.
     m : float or "auto", default="auto"
         Fuzzy index; see :class:`FCM`.
-    gamma : float, default=10.0
+    gamma : float or "auto", default="auto"
         Entropy of the feature weights; see :class:`EWFCM`.
     eta : float, default=0.1
         Reward for separation, in [0, 1).
@@ -500,8 +514,8 @@ class SESSC(Clusterer, _SESSC):
 
     Attributes
     ----------
-    m_ : float
-        The fuzzy index used.
+    m_, gamma_ : float
+        The fuzzy index and the entropy of the feature weights used.
     {attributes}
     {supervised}
     labels_ : array of shape (n_samples,)
@@ -538,7 +552,7 @@ class SESSCClassifier(ClassifierByClusters, _SESSC):
         Number of clusters R.
     m : float or "auto", default="auto"
         Fuzzy index; see :class:`FCM`.
-    gamma : float, default=10.0
+    gamma : float or "auto", default="auto"
         Entropy of the feature weights; see :class:`EWFCM`.
     eta : float, default=0.1
         Reward for separation, in [0, 1).
@@ -551,8 +565,8 @@ class SESSCClassifier(ClassifierByClusters, _SESSC):
 
     Attributes
     ----------
-    m_ : float
-        The fuzzy index used.
+    m_, gamma_ : float
+        The fuzzy index and the entropy of the feature weights used.
     classes_ : array of shape (n_classes,)
         The classes, in the order of the columns of ``predict_proba``.
     {attributes}
@@ -582,7 +596,7 @@ class SESSCRegressor(RegressorMixin, _SESSC):
         Number of clusters R.
     m : float or "auto", default="auto"
         Fuzzy index; see :class:`FCM`.
-    gamma : float, default=10.0
+    gamma : float or "auto", default="auto"
         Entropy of the feature weights; see :class:`EWFCM`.
     eta : float, default=0.1
         Reward for separation, in [0, 1).
@@ -592,8 +606,8 @@ class SESSCRegressor(RegressorMixin, _SESSC):
 
     Attributes
     ----------
-    m_ : float
-        The fuzzy index used.
+    m_, gamma_ : float
+        The fuzzy index and the entropy of the feature weights used.
     {attributes}
     {supervised}
 
@@ -607,7 +621,7 @@ class SESSCRegressor(RegressorMixin, _SESSC):
         n_clusters: int = 3,
         *,
         m: Any = "auto",
-        gamma: float = 10.0,
+        gamma: Any = "auto",
         eta: float = 0.1,
         beta: float = 1.0,
         init: Any = "k-means",
