@@ -69,6 +69,8 @@ RANGES = {
     "beta": _NOT_NEGATIVE,
     "alpha": _NOT_NEGATIVE,
     "width_scale": POSITIVE._replace(words=("auto",)),
+    "refine": _Range(Integral, lambda v: v >= 0, "a whole number of zero or more"),
+    "pull": _NOT_NEGATIVE,
     "order": _Range(Integral, lambda v: v in (0, 1), "0 or 1"),
     "loss": _Range(str, lambda v: v in ("log", "squared"), '"log" or "squared"'),
     "search": _Range(str, lambda v: v in ("auto", "staged", "joint"), '"auto", "staged" or "joint"'),

@@ -19,7 +19,17 @@ from sklearn.utils import check_array
 
 from ._array import Array, array_namespace, softmax
 
-__all__ = ["Identity", "Link", "Proportions", "RuleBase", "default_names", "design", "firing"]
+__all__ = [
+    "Identity",
+    "Link",
+    "Proportions",
+    "RuleBase",
+    "Softmax",
+    "default_names",
+    "design",
+    "firing",
+    "inputs_of",
+]
 
 
 class Link:
@@ -45,6 +55,14 @@ class Proportions(Link):
         positive = np.maximum(outputs, 0)
         total = positive.sum(axis=1, keepdims=True)
         return np.where(total > 0, positive / np.where(total > 0, total, 1), 1 / outputs.shape[1])
+
+
+@dataclass(frozen=True)
+class Softmax(Link):
+    """Outputs fitted by cross-entropy: they are logarithms of odds."""
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        return softmax(outputs, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +234,12 @@ def design(F: Array, Z: Array, order: int) -> Array:
     xp = array_namespace(F)
     if order == 0:
         return F.T
+    return xp.reshape(F[:, None, :] * inputs_of(Z)[None, :, :], (-1, Z.shape[0])).T
+
+
+def inputs_of(Z: Array) -> Array:
+    """``[1, z]`` as a block of inputs by rows, (1 + D, n), which first-order rules are linear in."""
     n, n_features = Z.shape
-    inputs = xp.ones((1 + n_features, n), dtype=Z.dtype, device=getattr(Z, "device", None))
+    inputs = array_namespace(Z).ones((1 + n_features, n), dtype=Z.dtype, device=getattr(Z, "device", None))
     inputs[1:, :] = Z.T
-    return xp.reshape(F[:, None, :] * inputs[None, :, :], (-1, n)).T
+    return inputs

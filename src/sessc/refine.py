@@ -1,0 +1,218 @@
+"""Descent on a whole rule base at once, from where clustering and least squares left it.
+
+Least squares moves only what rules conclude. Here centres ``v``, conditions and conclusions ``b`` move together,
+downhill on
+
+.. math::
+    J = \\sum_n s_n\\, \\ell(y_n, o_n) + \\alpha \\sum_{r} \\|b_r - \\bar b_0\\|^2
+        + \\tau \\sum_{rd} \\big( (v_{rd} - v_{rd}^0)^2 + (p_{rd} - p_{rd}^0)^2 \\big)
+        + \\kappa \\sum_{rd} p_{rd}, \\qquad p_{rd} \\ge 0.
+
+A condition counts by its precision ``p``, one over its width squared, so a condition of precision zero is "any
+value". With ``g`` the slope of the loss along the logits of the firing levels, all that centres and precisions
+need is ``g @ [1, z, z^2]``: the product that clustering makes of memberships.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy.optimize import Bounds, minimize
+
+from ._array import Array, array_namespace, softmax, to_numpy
+from .rows import Block, Rows, one_blas_thread
+from .rules import design, inputs_of
+
+__all__ = ["CrossEntropy", "Moving", "OutputLoss", "Pulls", "SquaredError", "refine"]
+
+
+class OutputLoss:
+    """What outputs cost beside the labels, row by row, and the slope of that cost."""
+
+    def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class CrossEntropy(OutputLoss):
+    """Minus the logarithm of the probability of the true class, outputs being logits."""
+
+    def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
+        xp = array_namespace(outputs)
+        outputs = outputs - xp.max(outputs, axis=1, keepdims=True)
+        size = xp.exp(outputs)
+        total = xp.sum(size, axis=1, keepdims=True)
+        return xp.log(total[:, 0]) - xp.sum(Y * outputs, axis=1), size / total - Y
+
+
+@dataclass(frozen=True)
+class SquaredError(OutputLoss):
+    """The squared difference, as in least squares."""
+
+    def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
+        difference = outputs - Y
+        return array_namespace(outputs).sum(difference * difference, axis=1), 2 * difference
+
+
+@dataclass(frozen=True)
+class Moving:
+    """Rules as descent sees them, or a direction among rules; they add."""
+
+    centers: np.ndarray
+    """Shape (R, D)."""
+    precisions: np.ndarray
+    """Shape (R, D); zero where a feature has no condition."""
+    consequents: np.ndarray
+    """Shape (R, 1 or 1 + D, C)."""
+    loss: float = 0.0
+
+    @classmethod
+    def from_rules(cls, centers: np.ndarray, widths: np.ndarray, consequents: np.ndarray) -> Moving:
+        return cls(centers.astype(float), widths.astype(float) ** -2, consequents.astype(float))
+
+    @property
+    def widths(self) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            return self.precisions**-0.5
+
+    def __add__(self, other: Moving) -> Moving:
+        return Moving(
+            self.centers + other.centers,
+            self.precisions + other.precisions,
+            self.consequents + other.consequents,
+            self.loss + other.loss,
+        )
+
+    def flat(self) -> np.ndarray:
+        return np.concatenate([self.centers.ravel(), self.precisions.ravel(), self.consequents.ravel()])
+
+    def like(self, flat: np.ndarray) -> Moving:
+        """Rules of the same shape from a flat array."""
+        V, P, B = np.split(flat, [self.centers.size, 2 * self.centers.size])
+        shape = self.centers.shape
+        return Moving(V.reshape(shape), P.reshape(shape), B.reshape(self.consequents.shape))
+
+
+@dataclass(frozen=True)
+class Pulls:
+    """What holds rules back from following the data alone."""
+
+    ridge: float = 0.0
+    """alpha, towards equal and flat conclusions."""
+    start: float = 0.0
+    """tau, towards where centres and precisions began."""
+    nothing: float = 0.0
+    """kappa, towards no conditions at all."""
+
+    def __call__(self, rules: Moving, start: Moving) -> Moving:
+        """The penalty and its slope."""
+        flatness = rules.consequents.copy()
+        flatness[:, 0] -= flatness[:, 0].mean(axis=0)  # a constant common to all rules is free
+        from_start = rules.centers - start.centers, rules.precisions - start.precisions
+        squares = sum(float(np.sum(part * part)) for part in from_start)
+        return Moving(
+            2 * self.start * from_start[0],
+            2 * self.start * from_start[1] + self.nothing,
+            2 * self.ridge * flatness,
+            self.ridge * float(np.sum(flatness * flatness))
+            + self.start * squares
+            + self.nothing * float(np.sum(rules.precisions)),
+        )
+
+
+def slope(loss: OutputLoss, rules: Moving, block: Block) -> Moving:
+    """The loss of a block of rows, and how it changes with everything that moves."""
+    Z = block.X
+    xp = array_namespace(Z)
+    V, P, B = (_like(part, Z) for part in (rules.centers, rules.precisions, rules.consequents))
+    n_rules, n_inputs, n_outputs = B.shape
+    B = xp.reshape(B, (n_rules * n_inputs, n_outputs))
+    order = int(n_inputs > 1)
+    columns = xp.concat([xp.ones_like(Z[:, :1]), Z, Z * Z], axis=1)
+    PV = P * V
+    logits = xp.concat([-0.5 * xp.sum(PV * V, axis=1, keepdims=True), PV, -0.5 * P], axis=1) @ columns.T
+    F = softmax(logits, axis=0)
+    phi = design(F, Z, order)
+    value, E = loss(phi @ B, block.Y)
+    if block.weight is not None:
+        value, E = value * block.weight, E * block.weight[:, None]
+    along = B @ E.T
+    if order:
+        along = xp.sum(xp.reshape(along, (n_rules, n_inputs, -1)) * inputs_of(Z)[None, :, :], axis=1)
+    G = F * (along - xp.sum(F * along, axis=0))
+    sums = G @ columns
+    one, z, zz = sums[:, :1], sums[:, 1 : 1 + V.shape[1]], sums[:, 1 + V.shape[1] :]
+    return Moving(
+        to_numpy(P * (z - V * one)).astype(float),
+        to_numpy(-0.5 * (zz - 2 * V * z + V * V * one)).astype(float),
+        to_numpy(phi.T @ E).astype(float).reshape(rules.consequents.shape),
+        float(xp.sum(value)),
+    )
+
+
+def _like(part: np.ndarray, Z: Array) -> Array:
+    xp = array_namespace(Z)
+    return xp.asarray(part, dtype=Z.dtype, device=getattr(Z, "device", None))
+
+
+def refine(
+    rows: Rows,
+    start: Moving,
+    loss: OutputLoss,
+    pulls: Pulls,
+    *,
+    max_iter: int,
+    tol: float = 1e-6,
+    stop: Callable[[], bool] = lambda: False,
+) -> tuple[Moving, np.ndarray]:
+    """Rules no worse than the start, and the objective after each iteration, the start's first.
+
+    Parameters
+    ----------
+    rows : Rows
+        Standardised samples, their labels, and the weights the loss should give them.
+    start : Moving
+        Where a precision is zero it stays zero.
+    loss : OutputLoss
+    pulls : Pulls
+    max_iter : int
+    tol : float
+        Stop once an iteration improves the objective by no more than this share.
+    stop : callable
+        Called after each iteration; a true answer ends the descent.
+    """
+    weight = float(rows.X.shape[0] if rows.sample_weight is None else rows.sample_weight.sum())
+    first = start.flat()
+
+    def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        rules = start.like(flat)
+        found = rows.sum(partial(slope, loss, rules)) + pulls(rules, start)
+        return found.loss / weight, found.flat() / weight
+
+    history = [objective(first)[0]]
+    best = first
+
+    def step(intermediate_result: object) -> None:
+        nonlocal best
+        history.append(float(intermediate_result.fun))  # type: ignore[attr-defined]
+        best = np.array(intermediate_result.x)  # type: ignore[attr-defined]
+        if stop():
+            raise StopIteration
+
+    low, high = np.full(first.size, -np.inf), np.full(first.size, np.inf)
+    precisions = slice(start.centers.size, 2 * start.centers.size)
+    low[precisions], high[precisions] = 0.0, np.where(first[precisions] > 0, np.inf, 0.0)
+    with one_blas_thread:
+        minimize(
+            objective,
+            first,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=Bounds(low, high),
+            callback=step,
+            options={"maxiter": max_iter, "maxcor": 20, "ftol": tol, "gtol": 0.0, "maxfun": 10 * max_iter},
+        )
+    return start.like(best), np.asarray(history)

@@ -1,0 +1,172 @@
+"""Refinement: its slopes, that it never makes things worse, and that what comes out is a rule base."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.preprocessing import StandardScaler
+
+from sessc import TSKClassifier, TSKRegressor
+from sessc.datasets import make_spiral
+from sessc.refine import CrossEntropy, Moving, Pulls, SquaredError, refine, slope
+from sessc.rows import Block, Rows
+
+
+def problem(rng, loss, order, dtype=float):
+    n, d, n_rules, n_outputs = 60, 4, 5, 3 if isinstance(loss, CrossEntropy) else 1
+    Y = np.eye(3)[rng.integers(3, size=n)] if n_outputs == 3 else rng.normal(size=(n, 1))
+    block = Block(rng.normal(size=(n, d)).astype(dtype), Y.astype(dtype), rng.random(n).astype(dtype))
+    shape = (n_rules, 1 + order * d, n_outputs)
+    return block, Moving(rng.normal(size=(n_rules, d)), rng.random((n_rules, d)), rng.normal(size=shape))
+
+
+LOSSES = [CrossEntropy(), SquaredError()]
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_slopes_are_finite_differences(rng, loss, order):
+    block, rules = problem(rng, loss, order)
+    _, start = problem(rng, loss, order)
+    pulls = Pulls(ridge=0.3, start=0.2, nothing=0.1)
+
+    def value(flat):
+        moved = rules.like(flat)
+        return (slope(loss, moved, block) + pulls(moved, start)).loss
+
+    found, flat = (slope(loss, rules, block) + pulls(rules, start)).flat(), rules.flat()
+    steps = 1e-6 * np.eye(flat.size)
+    expected = np.asarray([(value(flat + step) - value(flat - step)) / 2e-6 for step in steps])
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_slopes_in_single_precision(rng, loss, order):
+    block, rules = problem(rng, loss, order)
+    single = Block(*(part.astype(np.float32) for part in block))
+    exact, rounded = slope(loss, rules, block), slope(loss, rules, single)
+    assert np.max(np.abs(rounded.flat() - exact.flat())) < 1e-4 * np.abs(exact.flat()).max()
+    assert rounded.loss == pytest.approx(exact.loss, rel=1e-5)
+
+
+def test_a_slope_is_a_sum_over_rows(rng):
+    block, rules = problem(rng, CrossEntropy(), 1)
+    whole = slope(CrossEntropy(), rules, block)
+    parts = [Block(*(part[rows] for part in block)) for rows in (slice(0, 17), slice(17, 60))]
+    added = slope(CrossEntropy(), rules, parts[0]) + slope(CrossEntropy(), rules, parts[1])
+    np.testing.assert_allclose(added.flat(), whole.flat(), rtol=1e-10, atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return X, y
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_the_objective_never_rises(wine, order):
+    model = TSKClassifier(4, order=order, refine=60, alpha=0.1, random_state=0).fit(*wine)
+    history = model.refine_history_
+    assert len(history) > 5
+    assert np.all(np.diff(history) <= 0)
+    X, y = load_diabetes(return_X_y=True)
+    history = TSKRegressor(4, order=order, refine=60, alpha=1.0, random_state=0).fit(X, y).refine_history_
+    assert np.all(np.diff(history) <= 0)
+
+
+def test_the_history_is_the_loss_and_its_penalties(wine):
+    X, y = wine
+    model = TSKClassifier(4, refine=500, alpha=0.5, pull=0.0, random_state=0).fit(X, y)
+    B = model.rules_.consequents[:, 0]
+    penalty = 0.5 * np.sum((B - B.mean(axis=0)) ** 2) / len(y)
+    assert model.refine_history_[-1] == pytest.approx(log_loss(y, model.predict_proba(X)) + penalty, rel=1e-9)
+
+
+def test_one_linear_rule_is_logistic_regression(wine):
+    Z, y = StandardScaler().fit_transform(wine[0]), wine[1]
+    shape = (1, Z.shape[1])
+    start = Moving(np.zeros(shape), np.zeros(shape), np.zeros((1, 1 + Z.shape[1], 3)))
+    rows = Rows(Z, y, n_classes=3)
+    rules, _ = refine(rows, start, CrossEntropy(), Pulls(ridge=0.5), max_iter=5000, tol=1e-14)
+    line = LogisticRegression(C=1.0, tol=1e-10, max_iter=5000).fit(Z, y)  # half a squared norm to a sum of losses
+    slopes = rules.consequents[0, 1:]
+    np.testing.assert_allclose(slopes.T, line.coef_, atol=1e-4)
+
+
+def test_refinement_helps_and_its_probabilities_are_worth_using():
+    X, y = make_spiral(800, random_state=0)
+    plain, refined = (TSKClassifier(6, refine=k, random_state=0).fit(X[:400], y[:400]) for k in (0, 200))
+    assert 1 - refined.score(X[400:], y[400:]) < 0.5 * (1 - plain.score(X[400:], y[400:]))
+    assert log_loss(y[400:], refined.predict_proba(X[400:])) < 0.5 * log_loss(
+        y[400:], plain.predict_proba(X[400:])
+    )
+
+
+def test_without_iterations_rules_stay_where_they_are(wine):
+    X, y = wine
+    assert len(TSKClassifier(3, random_state=0).fit(X, y).refine_history_) == 0
+    held, free = (TSKRegressor(3, refine=30, pull=p, random_state=0).fit(X, X[:, 0]).rules_ for p in (1e9, 0.0))
+    plain = TSKRegressor(3, random_state=0).fit(X, X[:, 0]).rules_
+    np.testing.assert_allclose(held.centers, plain.centers, atol=1e-4)
+    np.testing.assert_allclose(held.widths, plain.widths, rtol=1e-3)
+    assert np.abs(free.centers - plain.centers).max() > 0.01
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_threads_do_not_change_a_bit(rng, n_jobs):
+    X = rng.normal(size=(20_000, 6))
+    y = (np.abs(X[:, 0]) > 0.7).astype(int)
+    one = TSKClassifier(3, refine=5, random_state=0).fit(X, y).rules_
+    more = TSKClassifier(3, refine=5, random_state=0, n_jobs=n_jobs).fit(X, y).rules_
+    for name in ("centers", "widths", "consequents"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(more, name))
+
+
+def test_the_same_seed_gives_the_same_rules(wine):
+    first, second = (TSKClassifier(5, order=1, refine=50, random_state=3).fit(*wine).rules_ for _ in range(2))
+    for name in ("centers", "widths", "consequents"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+def test_a_constant_column_never_gets_a_condition(wine):
+    X, y = wine
+    X = np.column_stack([X, np.full(len(X), 3.0)])
+    rules = TSKClassifier(4, refine=40, random_state=0).fit(X, y).rules_
+    assert np.all(np.isinf(rules.widths[:, -1]))
+    assert "x13" not in rules.to_text()
+
+
+def test_refined_rules_are_rules(wine):
+    X, y = wine
+    model = TSKClassifier(4, refine=40, class_weight="balanced", random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.rules_(X), model.predict(X))
+    np.testing.assert_allclose(model.rules_.probabilities(X), model.predict_proba(X))
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert str(model.rules_).startswith("4 rules for classification")
+
+
+def test_sample_weights_are_repetitions(wine, rng):
+    X, y = wine
+    weight = rng.integers(1, 3, size=len(y))
+    settings = {"refine": 3, "random_state": 0}
+    weighted = TSKClassifier(3, **settings).fit(X, y, sample_weight=weight)
+    repeated = TSKClassifier(3, **settings).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-6)
+
+
+def test_single_precision_stays_single(wine):
+    X, y = wine
+    rules = TSKClassifier(3, refine=10, random_state=0).fit(X.astype(np.float32), y).rules_
+    assert {rules.centers.dtype, rules.widths.dtype, rules.consequents.dtype} == {np.dtype(np.float32)}
+
+
+def test_a_callback_can_end_it(rng):
+    block, rules = problem(rng, CrossEntropy(), 0)
+    rows = Rows(block.X, block.Y.argmax(axis=1), block.weight, n_classes=3)
+    calls = []
+    _, history = refine(
+        rows, rules, CrossEntropy(), Pulls(), max_iter=50, stop=lambda: len(calls) >= 3 or calls.append(1)
+    )
+    assert len(history) == 5  # the start, three iterations, and the one that was told to stop
