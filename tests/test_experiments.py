@@ -186,6 +186,37 @@ def test_the_lean_score_is_balanced_accuracy(rng):
         assert bca(Guess(), guess[:, None], y) == expected
 
 
+def test_sizes_are_the_tables():
+    from experiments.page import SIZES
+
+    from sessc.datasets import NAMES, load
+
+    assert tuple(SIZES) == NAMES
+    bunch = load("wdbc")
+    assert SIZES["wdbc"] == (*bunch.data.shape, len(bunch.target_names))
+
+
+def test_the_page_is_what_the_recorded_results_give():
+    """Whoever records results also runs ``make paper``."""
+    from experiments.page import ROOT, Evidence, Page
+
+    template = (ROOT / "experiments" / "page.md").read_text(encoding="utf-8")
+    assert Page(Evidence()).filled(template) == (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+
+
+def test_every_figure_is_drawn_from_recorded_studies():
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from experiments.figures import FIGURES, OUT
+
+    for name, draw in FIGURES.items():
+        assert len(draw().axes) > 0
+        assert f"paper/{name}.png" in (OUT.parent / "paper.md").read_text(encoding="utf-8")
+        assert (OUT / f"{name}.png").exists()
+    mpl.pyplot.close("all")
+
+
 def test_a_new_method_is_one_entry(monkeypatch):
     """The recipe of CONTRIBUTING, word for word."""
     from experiments import protocol
