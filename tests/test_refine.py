@@ -170,3 +170,38 @@ def test_a_callback_can_end_it(rng):
         rows, rules, CrossEntropy(), Pulls(), max_iter=50, stop=lambda: len(calls) >= 3 or calls.append(1)
     )
     assert len(history) == 5  # the start, three iterations, and the one that was told to stop
+
+
+def test_concise_rules_are_as_short_as_asked(wine):
+    X, y = wine
+    for conditions in (6, 2.5):
+        model = TSKClassifier(4, refine=100, conditions=conditions, random_state=0).fit(X, y)
+        rules = model.rules_
+        assert rules.n_conditions.mean() <= conditions
+        np.testing.assert_array_equal(rules.n_conditions, np.isfinite(rules.widths).sum(axis=1))
+        assert model.score(X, y) > 0.97
+        np.testing.assert_array_equal(rules(X), model.predict(X))
+    assert "A rule has" in str(rules)
+
+
+def test_a_rule_that_adds_nothing_is_dropped(rng):
+    X = rng.normal(size=(300, 2))
+    y = (X[:, 0] > 0).astype(int)  # two rules say it all
+    model = TSKClassifier(8, refine=200, conditions=1, random_state=0).fit(X, y)
+    assert model.n_rules_ < 8
+    assert len(model.rules_.centers) == model.n_rules_
+    assert model.score(X, y) > 0.97
+
+
+def test_short_rules_name_the_features_that_matter(rng):
+    X = rng.normal(size=(500, 12))
+    y = ((X[:, 3] > 0) ^ (X[:, 7] > 0)).astype(int)
+    model = TSKClassifier(8, refine=300, conditions=2, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+    used = np.isfinite(model.rules_.widths).sum(axis=0)
+    assert used[[3, 7]].sum() >= 0.8 * used.sum()
+
+
+def test_conditions_need_refinement(wine):
+    with pytest.raises(ValueError, match="set refine"):
+        TSKClassifier(3, conditions=2).fit(*wine)

@@ -26,6 +26,7 @@ def rules():
 def test_rules_read_like_sentences(rules):
     assert str(rules) == (
         "2 rules for classification by 2 features, with constant outputs.\n"
+        "A rule has 1.0 conditions on average.\n"
         "\n"
         "Rule 1\n"
         "  IF   dose is about 0.0100 (± 0.0050)\n"

@@ -38,6 +38,10 @@ class Link:
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
+    def of_one_rule(self, outputs: np.ndarray) -> np.ndarray:
+        """What a rule's own outputs (n_outputs,) are shown as: as they are, unless they mean something clearer."""
+        return outputs
+
 
 @dataclass(frozen=True)
 class Identity(Link):
@@ -63,6 +67,10 @@ class Softmax(Link):
 
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
         return softmax(outputs, axis=1)
+
+    def of_one_rule(self, outputs: np.ndarray) -> np.ndarray:
+        """The probabilities where this rule alone fires."""
+        return softmax(outputs, axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +135,11 @@ class RuleBase:
     @property
     def n_features(self) -> int:
         return self.centers.shape[1]
+
+    @property
+    def n_conditions(self) -> np.ndarray:
+        """How many conditions each rule has, shape (n_rules,)."""
+        return np.sum(np.isfinite(self.widths), axis=1)
 
     @property
     def order(self) -> int:

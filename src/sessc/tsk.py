@@ -34,6 +34,7 @@ from .objective import Objective, Parameters, summarise
 from .refine import CrossEntropy, Moving, OutputLoss, Pulls, SquaredError, refine
 from .rows import Block, Rows
 from .rules import Identity, Link, Proportions, RuleBase, Softmax, default_names
+from .simplify import concise
 from .soft_subspace import Labels, SoftSubspace, class_labels, initial_centers, real_labels, spread_of
 from .start import first_parameters
 
@@ -144,6 +145,7 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
     alpha: float
     refine: int
     pull: float
+    conditions: float | None
     _ranges = RANGES
     _output_loss: OutputLoss
     _first_scale: float
@@ -212,17 +214,26 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         deviation = deviations(problem, objective, parameters)
         width = widths(problem, deviation, scale_of_widths(self.width_scale, self.n_features_in_))
         [consequents] = ridge_path(problem.fit_rows, parameters.V, width, self.order, np.asarray([self.alpha]))
-        rules = Moving.from_rules(parameters.V, width, consequents)
-        self.refine_history_ = np.empty(0)
-        if self.refine:
-            rules = replace(rules, consequents=self._first_scale * rules.consequents)
-            pulls = Pulls(ridge=self.alpha, start=self.pull)
-            rules, self.refine_history_ = refine(
-                problem.fit_rows, rules, self._output_loss, pulls, max_iter=self.refine, stop=progress.step
-            )
+        rules = self._improved(problem, Moving.from_rules(parameters.V, width, consequents), progress)
         self._keep(problem, rules)
         progress.finish()
         return self
+
+    def _improved(self, problem: Problem, rules: Moving, progress: Progress) -> Moving:
+        """The rules refined and made concise, as far as that is asked for."""
+        self.refine_history_ = np.empty(0)
+        if not self.refine:
+            if self.conditions is not None:
+                raise ValueError(
+                    "conditions needs refinement to choose them; set refine to a few hundred iterations."
+                )
+            return rules
+        rows, loss, pulls = problem.fit_rows, self._output_loss, Pulls(ridge=self.alpha, start=self.pull)
+        rules = replace(rules, consequents=self._first_scale * rules.consequents)
+        rules, self.refine_history_ = refine(rows, rules, loss, pulls, max_iter=self.refine, stop=progress.step)
+        if self.conditions is not None:
+            rules = concise(rows, rules, loss, pulls, self.conditions, max_iter=self.refine)
+        return rules
 
     def _clusterer(self) -> SoftSubspace:
         """A copy of the clusterer that will be fitted: the model's own settings override its."""
@@ -313,7 +324,11 @@ width_scale : float or "auto", default="auto"
         hundred are usual.
     pull : float, default=1.0
         How strongly refinement holds centres and conditions back where they began; like ``alpha`` it competes
-        with a sum over samples."""
+        with a sum over samples.
+    conditions : float, default=None
+        How many conditions a rule may have on average. Refinement then goes on to drive the least useful
+        conditions to "any value" until rules are that short, and drops rules that add nothing. Short rules often
+        predict as well as long ones, or better."""
 
 _MORE_PARAMETERS = """\
 standardize : bool, default=True
@@ -499,6 +514,7 @@ class TSKClassifier(_Classifies):
         alpha: float = 0.01,
         refine: int = 0,
         pull: float = 1.0,
+        conditions: float | None = None,
         class_weight: Any = None,
         standardize: bool = True,
         random_state: Any = None,
@@ -509,6 +525,7 @@ class TSKClassifier(_Classifies):
         self.alpha = alpha
         self.refine = refine
         self.pull = pull
+        self.conditions = conditions
         self.class_weight = class_weight
 
 
@@ -551,6 +568,7 @@ class TSKRegressor(_Regresses):
         alpha: float = 0.01,
         refine: int = 0,
         pull: float = 1.0,
+        conditions: float | None = None,
         standardize: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -560,3 +578,4 @@ class TSKRegressor(_Regresses):
         self.alpha = alpha
         self.refine = refine
         self.pull = pull
+        self.conditions = conditions

@@ -35,7 +35,9 @@ def to_text(rules: RuleBase, *, max_conditions: int | None = None) -> str:
         f"{_count(rules.n_rules, 'rule')} for {kind} by {_count(rules.n_features, 'feature')}, "
         f"with {conclusions} outputs."
     )
-    if max_conditions is not None and rules.n_features > max_conditions:
+    if np.any(rules.n_conditions < rules.n_features):
+        head += f"\nA rule has {_number(rules.n_conditions.mean(), 1.0)} conditions on average."
+    if max_conditions is not None and np.any(rules.n_conditions > max_conditions):
         head += f"\nThe {max_conditions} strongest conditions of each rule are shown; to_text() shows all."
     return "\n\n".join([head, *(_rule(rules, r, max_conditions) for r in range(rules.n_rules))])
 
@@ -63,7 +65,7 @@ def _conditions(rules: RuleBase, r: int) -> list[str]:
 def _conclusion(rules: RuleBase, r: int) -> str:
     if rules.order == 1:
         return "\n       ".join(_line(rules, r, c, name) for c, name in enumerate(_output_names(rules)))
-    outputs = rules.consequents[r, 0]
+    outputs = rules.link.of_one_rule(rules.consequents[r, 0])
     if rules.classes is None:
         resolution = float(np.ptp(rules.consequents[:, 0, 0])) or abs(outputs[0])
         return f"{_output_names(rules)[0]} = {_number(outputs[0], resolution / 100)}"

@@ -1,0 +1,67 @@
+"""Shorter rules: conditions are driven to "any value", and rules that add nothing are dropped.
+
+The pull towards no conditions is an L1 penalty on precisions, which cannot be negative, so it sets the
+needless ones to exactly zero. Its strength grows step by step, each step starting from the last, until rules are as
+short as was asked for; then they are refined once more without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from .refine import Moving, OutputLoss, Pulls, refine, slope
+from .rows import Rows
+
+__all__ = ["concise", "shortening"]
+
+FIRST_STRENGTH = 1e-4
+"""Pull towards no conditions in the first step, for each unit of weight in the data."""
+GROWTH = 1.6
+"""What the pull grows by from step to step."""
+STEP_ITERATIONS = 60
+IDLE = 1e-3
+"""A rule is dropped if the loss without it is at most this share higher."""
+
+
+def shortening(rows: Rows, rules: Moving, loss: OutputLoss, pulls: Pulls) -> Iterator[Moving]:
+    """Ever shorter rules, each from the one before, until no condition is left."""
+    weight = rows.X.shape[0] if rows.sample_weight is None else rows.sample_weight.sum()
+    strength = FIRST_STRENGTH * float(weight)
+    while np.any(rules.precisions > 0):
+        pulling = replace(pulls, nothing=strength)
+        rules, _ = refine(rows, rules, loss, pulling, max_iter=STEP_ITERATIONS, tol=1e-5)
+        yield rules
+        strength *= GROWTH
+
+
+def concise(
+    rows: Rows, rules: Moving, loss: OutputLoss, pulls: Pulls, conditions: float, *, max_iter: int
+) -> Moving:
+    """Rules of at most ``conditions`` conditions on average, refined on what is left."""
+    shorter = shortening(rows, rules, loss, pulls)
+    while np.count_nonzero(rules.precisions) > conditions * len(rules.precisions):
+        rules = next(shorter)
+    rules = without_idle(rows, rules, loss)
+    return refine(rows, rules, loss, pulls, max_iter=max_iter)[0]
+
+
+def without_idle(rows: Rows, rules: Moving, loss: OutputLoss) -> Moving:
+    """The rules less those that add nothing, one after the other."""
+    full = rows.sum(partial(slope, loss, rules)).loss
+    while len(rules.centers) > 1:
+        fewer = [_without(rules, r) for r in range(len(rules.centers))]
+        losses = [rows.sum(partial(slope, loss, one)).loss for one in fewer]
+        best = int(np.argmin(losses))
+        if losses[best] > full + IDLE * abs(full):
+            break
+        rules = fewer[best]
+    return rules
+
+
+def _without(rules: Moving, r: int) -> Moving:
+    V, P, B = (np.delete(part, r, axis=0) for part in (rules.centers, rules.precisions, rules.consequents))
+    return Moving(V, P, B)
