@@ -1,8 +1,8 @@
 """Shorter rules: conditions are driven to "any value", and rules that add nothing are dropped.
 
-The pull towards no conditions is an L1 penalty on precisions, which cannot be negative, so it sets the
-needless ones to exactly zero. Its strength grows step by step, each step starting from the last, until rules are as
-short as was asked for; then they are refined once more without it.
+The pull towards no conditions is an L1 penalty on precisions, which cannot be negative, so it sets the needless
+ones to exactly zero. Its strength grows step by step, each step starting from the last, until rules are as short
+as was asked for; then they are refined once more without it.
 """
 
 from __future__ import annotations
