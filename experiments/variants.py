@@ -275,7 +275,7 @@ def with_time(name: str) -> Variant:
     """A method of the protocol on the other reading of WPBC."""
     method = METHODS[name]
     after = method.after and f"{method.after}, with follow-up time"
-    return Variant(method.fit, method.orders, after, ("wpbc_with_time",), 30)
+    return Variant(method.fit, method.orders, after, ("wpbc_with_time",), 20)
 
 
 def sfp(n_rules: int) -> Callable[[Task], Fitted]:
@@ -290,7 +290,7 @@ RANDOM = {"init": "random"}
 
 VARIANTS: dict[str, Variant] = {
     "FCM-LSE, floors and random memberships": Variant(
-        cooked(Recipe(floored=True), starting_from_memberships(FlooredFCM)), splits=30
+        cooked(Recipe(floored=True), starting_from_memberships(FlooredFCM)), splits=15
     ),
     "FCM-LSE, floors alone": Variant(cooked(Recipe(floored=True), FlooredFCM)),
     "FCM-LSE, random memberships alone": Variant(least_squares(starting_from_memberships(FCM))),
