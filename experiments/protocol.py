@@ -113,6 +113,7 @@ class Task:
             clusterer_grid=grid,
             cv=self.folds,
             scoring=bca,
+            refine=0,
             standardize=False,
             random_state=self.seed,
             **settings,

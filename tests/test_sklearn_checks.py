@@ -25,8 +25,10 @@ ESTIMATORS = [
     sessc.TSKRegressor(),
     sessc.TSKRegressor(refine=3),
     sessc.TSKRegressor(order=1),
-    sessc.TSKClassifierCV(n_rules=3, cv=3),
-    sessc.TSKRegressorCV(n_rules=3, cv=3),
+    sessc.TSKClassifierCV(n_rules=3, refine=0, cv=3),
+    sessc.TSKClassifierCV(n_rules=3, refine=3, cv=3),
+    sessc.TSKRegressorCV(n_rules=3, refine=0, cv=3),
+    sessc.TSKRegressorCV(n_rules=3, refine=3, cv=3),
 ]
 
 

@@ -282,3 +282,11 @@ def test_frames_name_rules(frames):
     assert model.rules_.feature_names == tuple(names)
     assert model.rules_.target_name == "species"
     np.testing.assert_array_equal(model.rules_(X), model.predict(X))
+
+
+@pytest.mark.parametrize("settings", [{}, {"refine": 5}])
+def test_a_single_rule_has_no_conditions(settings):
+    X, y = load_iris(return_X_y=True)
+    rules = TSKClassifier(1, order=1, random_state=0, **settings).fit(X, y).rules_
+    assert rules.n_conditions.tolist() == [0]
+    assert "IF   anything" in str(rules)

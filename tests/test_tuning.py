@@ -33,6 +33,7 @@ def test_a_staged_search_is_two_exhaustive_searches(wine, order):
     X, y = wine
     found = TSKClassifierCV(
         4,
+        refine=0,
         order=order,
         clusterer=SESSC(),
         clusterer_grid=GRID,
@@ -86,6 +87,7 @@ def test_the_first_stage_is_an_exhaustive_search_too(wine):
     start = X[[0, 60, 120, 170]]
     found = TSKClassifierCV(
         4,
+        refine=0,
         clusterer=SESSC(init=start),
         clusterer_grid=GRID,
         width_scales=(1.0,),
@@ -105,6 +107,7 @@ def test_a_joint_search_is_one_exhaustive_search(wine, clusterer, grid, rng):
     weight = rng.random(len(X))
     found = TSKClassifierCV(
         4,
+        refine=0,
         clusterer=clusterer,
         clusterer_grid=grid,
         width_scales=WIDTHS,
@@ -134,7 +137,7 @@ def test_a_joint_search_is_one_exhaustive_search(wine, clusterer, grid, rng):
 def test_a_list_of_grids_ties_parameters_together(wine):
     X, y = wine
     grids = [{"gamma": (g,), "alpha": (2 * g,)} for g in (0.1, 0.5)]
-    found = TSKClassifierCV(3, clusterer=SFP(), clusterer_grid=grids, cv=3, random_state=0).fit(X, y)
+    found = TSKClassifierCV(3, refine=0, clusterer=SFP(), clusterer_grid=grids, cv=3, random_state=0).fit(X, y)
     first = [
         p for p, stage in zip(found.cv_results_["params"], found.cv_results_["stage"], strict=True) if stage == 1
     ]
@@ -145,6 +148,8 @@ def test_ties_go_to_the_first(wine):
     X, y = wine
     found = TSKClassifierCV(
         2,
+        order=0,
+        refine=0,
         clusterer=SESSC(),
         clusterer_grid={"n_jobs": (None, 1)},
         width_scales=(1.0, 1.0),
@@ -159,15 +164,17 @@ def test_ties_go_to_the_first(wine):
 @pytest.mark.parametrize("settings", [{}, {"n_rules": 10, "order": 1, "scoring": "neg_log_loss"}])
 def test_processes_change_nothing(wine, settings):
     X, y = wine
-    alone = TSKClassifierCV(**({"n_rules": 4} | settings), random_state=0).fit(X, y)
-    shared = TSKClassifierCV(**({"n_rules": 4} | settings), random_state=0, n_jobs=2).fit(X, y)
+    alone = TSKClassifierCV(**({"n_rules": 4, "refine": 0} | settings), random_state=0).fit(X, y)
+    shared = TSKClassifierCV(**({"n_rules": 4, "refine": 0} | settings), random_state=0, n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(alone.cv_results_["mean_test_score"], shared.cv_results_["mean_test_score"])
     np.testing.assert_array_equal(alone.predict_proba(X), shared.predict_proba(X))
 
 
 def test_regression(rng):
     X, y = load_diabetes(return_X_y=True)
-    found = TSKRegressorCV(4, order=1, alphas=(1.0, 100.0), width_scales=("auto",), random_state=0).fit(X, y)
+    found = TSKRegressorCV(4, refine=0, order=1, alphas=(1.0, 100.0), width_scales=("auto",), random_state=0).fit(
+        X, y
+    )
     assert found.best_score_ > 0.4
     plain = TSKRegressor(4, order=1, clusterer=SESSC(loss="squared"), random_state=0)
     plain.set_params(**found.best_params_).fit(X, y)
@@ -181,10 +188,10 @@ def test_scoring_may_be_callable_and_cv_an_iterable(wine):
     def score(model, X, y):
         return balanced_accuracy_score(y, model.predict(X))
 
-    ours = TSKClassifierCV(3, cv=folds, scoring=score, random_state=0).fit(X, y)
-    default = TSKClassifierCV(3, cv=FOLDS, random_state=0).fit(X, y)
+    ours = TSKClassifierCV(3, refine=0, cv=folds, scoring=score, random_state=0).fit(X, y)
+    default = TSKClassifierCV(3, refine=0, cv=FOLDS, random_state=0).fit(X, y)
     assert ours.best_params_ == default.best_params_
-    probabilistic = TSKClassifierCV(3, scoring="neg_log_loss", random_state=0).fit(X, y)
+    probabilistic = TSKClassifierCV(3, refine=0, scoring="neg_log_loss", random_state=0).fit(X, y)
     assert probabilistic.best_score_ < 0
     assert get_scorer("neg_log_loss")(probabilistic, X, y) < 0
 
@@ -195,26 +202,30 @@ def test_scorers_may_ask_about_any_rows(wine):
     def backwards(model, X, y):
         return balanced_accuracy_score(y[::-1], model.predict(X[::-1]))
 
-    asked = TSKClassifierCV(3, scoring=backwards, random_state=0).fit(X, y)
-    known = TSKClassifierCV(3, random_state=0).fit(X, y)
+    asked = TSKClassifierCV(3, refine=0, scoring=backwards, random_state=0).fit(X, y)
+    known = TSKClassifierCV(3, refine=0, random_state=0).fit(X, y)
     np.testing.assert_allclose(asked.cv_results_["mean_test_score"], known.cv_results_["mean_test_score"])
 
 
 def test_weights_go_only_where_they_are_welcome(wine, rng):
     X, y = wine
     for scoring in (lambda model, X, y: model.score(X, y), make_scorer(lambda a, b: np.mean(a == b))):
-        TSKClassifierCV(3, scoring=scoring, cv=3, random_state=0).fit(X, y, sample_weight=rng.random(len(X)))
+        TSKClassifierCV(3, refine=0, scoring=scoring, cv=3, random_state=0).fit(
+            X, y, sample_weight=rng.random(len(X))
+        )
 
 
 def test_rows_of_weight_zero_are_in_no_fold(wine):
     X, y = wine
     weight = (np.arange(len(X)) % 3 > 0).astype(float)
     kept = weight > 0
-    weighted = TSKClassifierCV(3, cv=3, random_state=0).fit(X, y, sample_weight=weight)
-    without = TSKClassifierCV(3, cv=3, random_state=0).fit(X[kept], y[kept])
+    weighted = TSKClassifierCV(3, refine=0, cv=3, random_state=0).fit(X, y, sample_weight=weight)
+    without = TSKClassifierCV(3, refine=0, cv=3, random_state=0).fit(X[kept], y[kept])
     np.testing.assert_allclose(weighted.cv_results_["mean_test_score"], without.cv_results_["mean_test_score"])
     np.testing.assert_allclose(weighted.predict_proba(X), without.predict_proba(X), atol=1e-9)
-    given = TSKClassifierCV(3, cv=list(FOLDS.split(X, y)), random_state=0).fit(X, y, sample_weight=weight)
+    given = TSKClassifierCV(3, refine=0, cv=list(FOLDS.split(X, y)), random_state=0).fit(
+        X, y, sample_weight=weight
+    )
     assert given.best_score_ > 0.5
 
 
@@ -226,16 +237,16 @@ def test_a_candidate_without_a_score_is_never_chosen(wine):
         calls.append(1)
         return np.nan if len(calls) <= 5 else balanced_accuracy_score(y, model.predict(X))
 
-    assert np.isfinite(TSKClassifierCV(3, scoring=moody, random_state=0).fit(X, y).best_score_)
+    assert np.isfinite(TSKClassifierCV(3, refine=0, scoring=moody, random_state=0).fit(X, y).best_score_)
     with pytest.raises(ValueError, match="NaN for every candidate"):
-        TSKClassifierCV(3, scoring=lambda *_: np.nan, random_state=0).fit(X, y)
+        TSKClassifierCV(3, refine=0, scoring=lambda *_: np.nan, random_state=0).fit(X, y)
 
 
 def test_names_survive(wine):
     pandas = pytest.importorskip("pandas")
     X, y = wine
     frame = pandas.DataFrame(X, columns=[f"f{d}" for d in range(6)])
-    found = TSKClassifierCV(3, random_state=0).fit(frame, pandas.Series(y, name="kind"))
+    found = TSKClassifierCV(3, refine=0, random_state=0).fit(frame, pandas.Series(y, name="kind"))
     assert found.rules_.feature_names == tuple(frame.columns)
     assert found.rules_.target_name == "kind"
     np.testing.assert_array_equal(found.predict(frame), found.rules_(frame))
@@ -258,4 +269,37 @@ def test_names_survive(wine):
 )
 def test_mistakes_are_named(wine, settings, message):
     with pytest.raises(ValueError, match=message):
-        TSKClassifierCV(3, **settings).fit(*wine)
+        TSKClassifierCV(3, refine=0, **settings).fit(*wine)
+
+
+def test_a_refined_search_is_one_exhaustive_search(wine):
+    X, y = wine
+    settings = {"refine": 15, "pull": 0.5, "class_weight": "balanced", "random_state": 5}
+    found = TSKClassifierCV((1, 3), alphas=(0.1, 10.0), conditions=(None, 2), cv=FOLDS, **settings).fit(X, y)
+    rows = found.cv_results_
+    assert len(rows["params"]) == 2 * 2 * 2 * 2
+    for params, score in zip(rows["params"], rows["mean_test_score"], strict=True):
+        plain = TSKClassifier(**settings).set_params(**params)
+        assert score == pytest.approx(cross_val_score(plain, X, y, cv=FOLDS, scoring="balanced_accuracy").mean())
+    best = TSKClassifier(**settings).set_params(**found.best_params_).fit(X, y)
+    np.testing.assert_array_equal(best.predict_proba(X), found.predict_proba(X))
+    assert found.best_score_ == max(rows["mean_test_score"])
+    np.testing.assert_array_equal(found.refine_history_, best.refine_history_)
+
+
+def test_by_default_order_and_number_of_rules_are_searched(wine):
+    X, y = wine
+    found = TSKClassifierCV(refine=5, alphas=(1.0,), cv=3, random_state=0).fit(X, y)
+    shapes = [(params["order"], params["n_rules"]) for params in found.cv_results_["params"]]
+    assert shapes == [(1, 1), (1, 2), (1, 4), (0, 5), (0, 10), (0, 20)]
+    only = TSKClassifierCV(refine=5, order=1, alphas=(1.0,), cv=3, random_state=0).fit(X, y)
+    assert [params["n_rules"] for params in only.cv_results_["params"]] == [1, 2, 4]
+    assert only.rules_.order == 1
+    paper = TSKClassifierCV(refine=0, width_scales=(1.0,), alphas=(1.0,), cv=3, random_state=0).fit(X, y)
+    assert (paper.n_rules_, paper.rules_.order) == (30, 0)
+
+
+@pytest.mark.parametrize("n_rules", ["many", 0, (), (3, 0), 2.5])
+def test_impossible_numbers_of_rules(wine, n_rules):
+    with pytest.raises(ValueError, match="n_rules must"):
+        TSKClassifierCV(n_rules).fit(*wine)

@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"sessc {__version__}")
     commands = parser.add_subparsers(title="commands", required=True)
     demo = commands.add_parser("demo", help="learn rules for the breast cancer data inside scikit-learn")
-    demo.add_argument("--rules", type=int, default=5, metavar="R", help="number of rules (default: 5)")
+    demo.add_argument("--rules", type=int, metavar="R", help="number of rules (default: chosen from the data)")
     demo.set_defaults(run=_demo)
     options = parser.parse_args(arguments)
     try:
@@ -39,14 +39,15 @@ def _demo(options: argparse.Namespace) -> int:
     started = time.perf_counter()
     data = load_breast_cancer(as_frame=False)
     X, y = data.data, data.target_names[data.target]
-    rules = TSKClassifierCV(n_rules=options.rules, class_weight="balanced", random_state=0)
+    n_rules = "auto" if options.rules is None else options.rules
+    rules = TSKClassifierCV(n_rules, class_weight="balanced", random_state=0)
     line = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000))
 
     print(f"Breast cancer (WDBC): {X.shape[0]} tumours, {X.shape[1]} measurements, benign or malignant?")
     print("Accuracy on rows not seen, by 5-fold cross-validation; rules are tuned inside each fold:\n")
     print("                          raw (RCA)  balanced (BCA)")
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    for name, model in ((f"{options.rules} fuzzy rules", rules), ("logistic regression", line)):
+    for name, model in (("fuzzy rules", rules), ("logistic regression", line)):
         scores = cross_validate(
             model, X, y, cv=folds, scoring=("accuracy", "balanced_accuracy"), error_score="raise"
         )

@@ -7,7 +7,7 @@ as was asked for; then they are refined once more without it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -39,14 +39,26 @@ def shortening(rows: Rows, rules: Moving, loss: OutputLoss, pulls: Pulls) -> Ite
 
 
 def concise(
-    rows: Rows, rules: Moving, loss: OutputLoss, pulls: Pulls, conditions: float, *, max_iter: int
-) -> Moving:
-    """Rules of at most ``conditions`` conditions on average, refined on what is left."""
+    rows: Rows,
+    rules: Moving,
+    loss: OutputLoss,
+    pulls: Pulls,
+    conditions: Sequence[float | None],
+    *,
+    max_iter: int,
+) -> list[Moving]:
+    """Rules of at most so many conditions on average, refined on what is left, for each of the numbers asked for.
+
+    None asks for the rules as they are. All share one way down, so a number's rules do not depend on the others.
+    """
     shorter = shortening(rows, rules, loss, pulls)
-    while np.count_nonzero(rules.precisions) > conditions * len(rules.precisions):
-        rules = next(shorter)
-    rules = without_idle(rows, rules, loss)
-    return refine(rows, rules, loss, pulls, max_iter=max_iter)[0]
+    found: dict[float | None, Moving] = {None: rules}
+    for number in sorted({number for number in conditions if number is not None}, reverse=True):
+        while np.count_nonzero(rules.precisions) > number * len(rules.precisions):
+            rules = next(shorter)
+        kept = without_idle(rows, rules, loss)
+        found[number] = refine(rows, kept, loss, pulls, max_iter=max_iter)[0]
+    return [found[number] for number in conditions]
 
 
 def without_idle(rows: Rows, rules: Moving, loss: OutputLoss) -> Moving:

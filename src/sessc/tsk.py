@@ -6,6 +6,7 @@ members are spread; what it concludes is fitted by least squares; and all of it 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -214,26 +215,31 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         deviation = deviations(problem, objective, parameters)
         width = widths(problem, deviation, scale_of_widths(self.width_scale, self.n_features_in_))
         [consequents] = ridge_path(problem.fit_rows, parameters.V, width, self.order, np.asarray([self.alpha]))
-        rules = self._improved(problem, Moving.from_rules(parameters.V, width, consequents), progress)
+        rules = Moving.from_rules(parameters.V, width, consequents)
+        [rules], self.refine_history_ = self._improved(
+            problem, rules, self.alpha, [self.conditions], progress.step
+        )
         self._keep(problem, rules)
         progress.finish()
         return self
 
-    def _improved(self, problem: Problem, rules: Moving, progress: Progress) -> Moving:
-        """The rules refined and made concise, as far as that is asked for."""
-        self.refine_history_ = np.empty(0)
+    def _improved(
+        self,
+        problem: Problem,
+        rules: Moving,
+        alpha: float,
+        conditions: Sequence[float | None],
+        stop: Any = lambda: False,
+    ) -> tuple[list[Moving], np.ndarray]:
+        """The rules refined, and made as concise as each number asks for; and how refinement went."""
         if not self.refine:
-            if self.conditions is not None:
-                raise ValueError(
-                    "conditions needs refinement to choose them; set refine to a few hundred iterations."
-                )
-            return rules
-        rows, loss, pulls = problem.fit_rows, self._output_loss, Pulls(ridge=self.alpha, start=self.pull)
+            if any(number is not None for number in conditions):
+                raise ValueError("conditions needs refinement to choose them; set refine to a few hundred.")
+            return [rules] * len(conditions), np.empty(0)
+        rows, loss, pulls = problem.fit_rows, self._output_loss, Pulls(ridge=alpha, start=self.pull)
         rules = replace(rules, consequents=self._first_scale * rules.consequents)
-        rules, self.refine_history_ = refine(rows, rules, loss, pulls, max_iter=self.refine, stop=progress.step)
-        if self.conditions is not None:
-            rules = concise(rows, rules, loss, pulls, self.conditions, max_iter=self.refine)
-        return rules
+        rules, history = refine(rows, rules, loss, pulls, max_iter=self.refine, stop=stop)
+        return concise(rows, rules, loss, pulls, conditions, max_iter=self.refine), history
 
     def _clusterer(self) -> SoftSubspace:
         """A copy of the clusterer that will be fitted: the model's own settings override its."""
@@ -263,9 +269,10 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         dtype = problem.rows.X.dtype
         consequents = self._target_scale * rules.consequents
         consequents[:, 0] += self._target_mean
+        alone = len(rules.centers) == 1  # and fires always, whatever its conditions
         return RuleBase(
             centers=rules.centers.astype(dtype),
-            widths=rules.widths.astype(dtype),
+            widths=np.where(alone, np.inf, rules.widths).astype(dtype),
             consequents=consequents.astype(dtype),
             mean=problem.rows.center,
             scale=problem.rows.scale,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from itertools import pairwise, product
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from .checks import RANGES, check_each, check_parameters, read_table, read_weigh
 from .cluster import SESSC
 from .consequents import ridge_path
 from .objective import Objective, Parameters
+from .refine import Moving
 from .rows import Rows
 from .rules import design, firing
 from .soft_subspace import SoftSubspace
@@ -49,11 +51,35 @@ from .tsk import (
 __all__ = ["TSKClassifierCV", "TSKRegressorCV"]
 
 DEFAULT_GRID = {"gamma": (1.0, 10.0, 100.0), "beta": (0.1, 1.0, 10.0)}
-"""What is searched for the default clusterer, SESSC."""
+"""What is searched for the default clusterer, SESSC, if rules are not refined."""
+
+PLAIN_WIDTHS, PLAIN_ALPHAS = (1.0, 3.0, 10.0, 30.0), (0.001, 0.01, 0.1, 1.0, 10.0)
+"""What is searched for rules that are not refined."""
+
+SHAPES = ((1, 1), (1, 2), (1, 4), (0, 5), (0, 10), (0, 20))
+"""Orders and numbers of rules tried for refined rules: from one linear rule, which is a linear model, onwards."""
 
 Candidate = dict[str, Any]
 Clusters = tuple[Objective, Parameters]
 Formula = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """What is tried with each clustering, in all combinations."""
+
+    width_scales: list
+    alphas: list[float]
+    conditions: list[float | None]
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return len(self.width_scales), len(self.alphas), len(self.conditions)
+
+    def params(self) -> Iterator[Candidate]:
+        for width_scale, alpha, conditions in product(self.width_scales, self.alphas, self.conditions):
+            short = {} if self.conditions == [None] else {"conditions": conditions}
+            yield {"width_scale": width_scale, "alpha": alpha} | short
 
 
 @dataclass(frozen=True)
@@ -86,20 +112,39 @@ class Fold:
         formula = partial(self._votes, objective.without_labels(), parameters)
         return self.score(formula, formula(self.X))
 
-    def score_rules(
-        self, objective: Objective, parameters: Parameters, width_scales: Sequence, alphas: np.ndarray
-    ) -> np.ndarray:
-        """Scores (width_scales, alphas) of the rules made of these clusters."""
+    def score_rules(self, objective: Objective, parameters: Parameters, ranges: Ranges) -> np.ndarray:
+        """Scores (width_scales, alphas, conditions) of the rules made of these clusters."""
         V = parameters.V
         deviation = deviations(self.problem, objective, parameters)
-        scores = np.empty((len(width_scales), len(alphas)))
-        for h, width_scale in enumerate(width_scales):
+        scores = np.empty(ranges.shape)
+        for h, width_scale in enumerate(ranges.width_scales):
             width = widths(self.problem, deviation, scale_of_widths(width_scale, V.shape[1]))
-            path = ridge_path(self.problem.fit_rows, V, width, self.model.order, alphas)
-            path = path.reshape(len(alphas), -1, path.shape[-1]).astype(V.dtype)
-            outputs = self._outputs(V, width, np.concatenate(path, axis=1), self.X)
-            for a, known in enumerate(np.split(outputs, len(alphas), axis=1)):
-                scores[h, a] = self.score(partial(self._outputs, V, width, path[a]), known)
+            scores[h] = (self._score_refined if self.model.refine else self._score_path)(V, width, ranges)
+        return scores
+
+    def _least_squares(self, V: np.ndarray, width: np.ndarray, alphas: Sequence[float]) -> np.ndarray:
+        return ridge_path(self.problem.fit_rows, V, width, self.model.order, np.asarray(alphas, dtype=float))
+
+    def _score_path(self, V: np.ndarray, width: np.ndarray, ranges: Ranges) -> np.ndarray:
+        """Scores (alphas, 1) of least squares, whose outputs for all penalties are one product."""
+        path = self._least_squares(V, width, ranges.alphas)
+        path = path.reshape(len(path), -1, path.shape[-1]).astype(V.dtype)
+        outputs = self._outputs(V, width, np.concatenate(path, axis=1), self.X)
+        each = zip(path, np.split(outputs, len(path), axis=1), strict=True)
+        return np.asarray([[self.score(partial(self._outputs, V, width, B), known)] for B, known in each])
+
+    def _score_refined(self, V: np.ndarray, width: np.ndarray, ranges: Ranges) -> np.ndarray:
+        """Scores (alphas, conditions) of refined rules."""
+        scores = np.empty((len(ranges.alphas), len(ranges.conditions)))
+        for a, alpha in enumerate(ranges.alphas):
+            # One penalty at a time, as the plain model has it: descent makes much of a difference in the last bit.
+            start = Moving.from_rules(V, width, self._least_squares(V, width, [alpha])[0])
+            found, _ = self.model._improved(self.problem, start, alpha, ranges.conditions)
+            for c, rules in enumerate(found):
+                B = rules.consequents.reshape(-1, rules.consequents.shape[-1])
+                centers, widths, B = (part.astype(V.dtype) for part in (rules.centers, rules.widths, B))
+                formula = partial(self._outputs, centers, widths, B)
+                scores[a, c] = self.score(formula, formula(self.X))
         return scores
 
     def _rows(self, X: np.ndarray) -> Rows:
@@ -159,16 +204,22 @@ class _ValueAnswers(RegressorMixin, _Answers):
 class _TSKCV(_TSK):
     """The search, the same for classifiers and regressors."""
 
+    _ranges = {name: allowed for name, allowed in RANGES.items() if name not in ("n_rules", "conditions")} | {
+        "order": RANGES["order"]._replace(words=("auto",))
+    }
     _default_scoring: str
 
     def __init__(
         self,
-        n_rules: int,
-        order: int,
+        n_rules: Any,
+        order: Any,
         clusterer: Any,
         clusterer_grid: Any,
         width_scales: Any,
         alphas: Any,
+        refine: int,
+        pull: float,
+        conditions: Any,
         search: str,
         cv: Any,
         scoring: Any,
@@ -180,6 +231,9 @@ class _TSKCV(_TSK):
         self.clusterer_grid = clusterer_grid
         self.width_scales = width_scales
         self.alphas = alphas
+        self.refine = refine
+        self.pull = pull
+        self.conditions = conditions
         self.search = search
         self.cv = cv
         self.scoring = scoring
@@ -204,22 +258,19 @@ class _TSKCV(_TSK):
         self
         """
         check_parameters(self)
-        width_scales = check_each("width_scales", self.width_scales, RANGES["width_scale"])
-        alphas = check_each("alphas", self.alphas, RANGES["alpha"])
+        ranges, shapes = self._to_try(), self._shapes()
         table = read_table(self, X, reset=True)
         weight = read_weights(sample_weight, table)
-        plain = self._plain(_seed(self.random_state, self.clusterer))
+        plain = self._plain(_seed(self.random_state, self.clusterer)).set_params(**shapes[0])
         plain._read_problem(table, y, weight)  # complain about y before splitting it
-        search = _Search(
-            folds=list(self._folds(plain, table, np.asarray(y), weight)),
-            candidates=self._candidates(plain),
-            width_scales=width_scales,
-            alphas=alphas,
-            n_jobs=self.n_jobs,
-        )
-        staged = self._is_staged(search.folds[0].clusterer)
-        progress = Progress(self, search.count_steps(staged), "fold")
-        trials = (search.staged if staged else search.joint)(progress)
+        candidates = self._candidates(plain)
+        staged = self._is_staged(plain.clusterer, candidates)
+        searches = []
+        for shape in shapes:
+            folds = list(self._folds(clone(plain).set_params(**shape), table, np.asarray(y), weight))
+            searches.append(_Search(shape if len(shapes) > 1 else {}, folds, candidates, ranges, self.n_jobs))
+        progress = Progress(self, sum(search.count_steps(staged) for search in searches), "fold")
+        trials = [t for s in searches for t in (s.staged if staged else s.joint)(progress)]
         progress.finish()
         self.cv_results_ = _results(trials)
         best = _best([trial for trial in trials if trial.stage == trials[-1].stage])
@@ -227,10 +278,32 @@ class _TSKCV(_TSK):
         self._adopt(plain.set_params(**best.params).fit(X, y, sample_weight))
         return self
 
+    def _to_try(self) -> Ranges:
+        widths, alphas = (("auto",), (0.1, 1.0, 10.0)) if self.refine else (PLAIN_WIDTHS, PLAIN_ALPHAS)
+        return Ranges(
+            _each_of("width_scales", self.width_scales, widths, RANGES["width_scale"]),
+            _each_of("alphas", self.alphas, alphas, RANGES["alpha"]),
+            _each_of(
+                "conditions", [None] if self.conditions is None else self.conditions, (), RANGES["conditions"]
+            ),
+        )
+
+    def _shapes(self) -> list[Candidate]:
+        """Orders and numbers of rules to try, the simplest first."""
+        free = SHAPES if self.refine else ((0, 30),)
+        orders = sorted({order for order, _ in free}) if self.order == "auto" else [self.order]
+        if isinstance(self.n_rules, str) and self.n_rules == "auto":
+            known = [(order, n) for order, n in free if order in orders]
+            pairs = known or [(order, n) for order in orders for _, n in free]
+        else:
+            numbers = _each_of("n_rules", self.n_rules, (), RANGES["n_clusters"])
+            pairs = [(order, n) for n in numbers for order in orders]
+        return [{"order": order, "n_rules": n} for order, n in pairs]
+
     def _candidates(self, plain: Any) -> list[Candidate]:
         grid = self.clusterer_grid
         if grid is None:
-            grid = DEFAULT_GRID if self.clusterer is None else {}
+            grid = DEFAULT_GRID if self.clusterer is None and not self.refine else {}
         grids = [grid] if isinstance(grid, Mapping) else list(grid)
         for name, values in (item for one in grids for item in one.items()):
             check_each(f"clusterer_grid[{name!r}]", values)
@@ -280,17 +353,17 @@ class _TSKCV(_TSK):
         for train, test in splitter.split(X[rows], y[rows]):
             yield rows[train], rows[test]
 
-    def _is_staged(self, clusterer: SoftSubspace) -> bool:
+    def _is_staged(self, clusterer: SoftSubspace, candidates: list[Candidate]) -> bool:
         predicts = clusterer._loss() is not None
         if self.search == "auto":
-            return predicts
+            return predicts and len(candidates) > 1
         if self.search == "staged" and not predicts:
             name = type(clusterer).__name__
             raise ValueError(f'search="staged" needs a clusterer that predicts, and {name} does not; use "joint".')
         return self.search == "staged"
 
     def _adopt(self, model: _TSK) -> None:
-        for name in ("rules_", "n_rules_", "feature_importances_", "classes_"):
+        for name in ("rules_", "n_rules_", "feature_importances_", "refine_history_", "classes_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
 
@@ -302,6 +375,17 @@ def _seed(random_state: Any, clusterer: Any) -> Any:
     ):
         return random_state
     return check_random_state(random_state).randint(2**31)
+
+
+def _each_of(name: str, values: Any, auto: Sequence, allowed: Any) -> list:
+    """Values to try, from a list, a single value, or the word for the library's own choice."""
+    if auto and isinstance(values, str) and values == "auto":
+        return list(auto)
+    if isinstance(values, Number):
+        if not allowed.includes(values):
+            raise ValueError(f"{name} must be {allowed}, got {values!r}.")
+        values = [values]
+    return check_each(name, values, allowed)
 
 
 def _combinations(grids: Sequence[Mapping[str, Sequence]]) -> Iterator[Candidate]:
@@ -336,43 +420,39 @@ def _best(trials: list[Trial]) -> Trial:
 class _Search:
     """Candidates against folds. A unit of work is one fold with some of the candidates."""
 
+    shape: Candidate
+    """Order and number of rules, as far as they are searched."""
     folds: list[Fold]
     candidates: list[Candidate]
-    width_scales: list
-    alphas: list[float]
+    ranges: Ranges
     n_jobs: int | None
 
     def staged(self, progress: Progress) -> list[Trial]:
         """First the clusterer's parameters, by how well its clusters predict; then widths and penalties."""
         votes = self._over_candidates(_vote, progress)
         first = [
-            Trial(1, _prefixed(candidate), np.asarray([score for score, _ in row]))
+            Trial(1, self.shape | _prefixed(candidate), np.asarray([score for score, _ in row]))
             for candidate, row in zip(self.candidates, votes, strict=True)
         ]
         best = first.index(_best(first))
         work = [
-            delayed(_make_rules)(fold, solved, self.width_scales, self.alphas)
+            delayed(_make_rules)(fold, solved, self.ranges)
             for fold, (_, solved) in zip(self.folds, votes[best], strict=True)
         ]
         return first + self._rule_trials(2, first[best].params, np.stack(self._run(work, progress), axis=-1))
 
     def joint(self, progress: Progress) -> list[Trial]:
         """Every clustering with all its widths and penalties."""
-        scores = self._over_candidates(
-            partial(_cluster_and_make_rules, width_scales=self.width_scales, alphas=self.alphas), progress
-        )
+        scores = self._over_candidates(partial(_cluster_and_make_rules, ranges=self.ranges), progress)
         return [
             trial
             for candidate, row in zip(self.candidates, scores, strict=True)
-            for trial in self._rule_trials(1, _prefixed(candidate), np.stack(row, axis=-1))
+            for trial in self._rule_trials(1, self.shape | _prefixed(candidate), np.stack(row, axis=-1))
         ]
 
     def _rule_trials(self, stage: int, params: Candidate, scores: np.ndarray) -> list[Trial]:
-        return [
-            Trial(stage, params | {"width_scale": width_scale, "alpha": alpha}, scores[h, a])
-            for h, width_scale in enumerate(self.width_scales)
-            for a, alpha in enumerate(self.alphas)
-        ]
+        each = zip(self.ranges.params(), scores.reshape(-1, scores.shape[-1]), strict=True)
+        return [Trial(stage, params | more, by_fold) for more, by_fold in each]
 
     @property
     def _chunks(self) -> list[list[Candidate]]:
@@ -407,12 +487,12 @@ def _vote(fold: Fold, candidate: Candidate) -> tuple[float, Clusters]:
     return fold.score_clusters(*solved), solved
 
 
-def _make_rules(fold: Fold, solved: tuple[Objective, Parameters], width_scales: list, alphas: list) -> np.ndarray:
-    return fold.score_rules(*solved, width_scales, np.asarray(alphas, dtype=float))
+def _make_rules(fold: Fold, solved: tuple[Objective, Parameters], ranges: Ranges) -> np.ndarray:
+    return fold.score_rules(*solved, ranges)
 
 
-def _cluster_and_make_rules(fold: Fold, candidate: Candidate, width_scales: list, alphas: list) -> np.ndarray:
-    return _make_rules(fold, fold.cluster(candidate), width_scales, alphas)
+def _cluster_and_make_rules(fold: Fold, candidate: Candidate, ranges: Ranges) -> np.ndarray:
+    return _make_rules(fold, fold.cluster(candidate), ranges)
 
 
 def _prefixed(candidate: Candidate) -> Candidate:
@@ -439,13 +519,29 @@ def _results(trials: list[Trial]) -> dict[str, Any]:
 
 
 _SEARCH_PARAMETERS = """\
-clusterer_grid : dict of lists or list of such dicts, default=None
-        Values of the clusterer's parameters to try, in all combinations. By default :math:`\\gamma` in
-        1, 10, 100 and :math:`\\beta` in 0.1, 1, 10 for the default clusterer, and one given as it is.
-    width_scales : list, default=(1, 3, 10, 30)
-        Values of ``width_scale``, the paper's h, to try: numbers, or "auto" among them.
-    alphas : list of float, default=(0.001, 0.01, 0.1, 1, 10)
-        Values of ``alpha``, the paper's lambda, to try.
+n_rules : int, list of int or "auto", default="auto"
+        Numbers of rules to try. "auto" goes with the order: 1, 2 and 4 linear rules, and 5, 10 and 20 constant
+        ones; 30 constant ones, as in the paper, without refinement. One linear rule is a linear model.
+    order : {0, 1, "auto"}, default="auto"
+        Whether a rule concludes constants or linear functions of the inputs; "auto" tries both.
+    clusterer : clusterer of this library, default=None
+        What finds the rules; see the plain model.
+    clusterer_grid : dict of lists or list of such dicts, default=None
+        Values of the clusterer's parameters to try, in all combinations. By default a clusterer is taken as it
+        is; without refinement the default one is tried with :math:`\\gamma` in 1, 10, 100 and :math:`\\beta` in
+        0.1, 1, 10.
+    width_scales : list or "auto", default="auto"
+        Values of ``width_scale``, the paper's h, to try: numbers, or "auto" among them. By default "auto" alone;
+        without refinement 1, 3, 10, 30.
+    alphas : list of float or "auto", default="auto"
+        Values of ``alpha``, the paper's lambda, to try. By default 0.1, 1, 10; without refinement 0.001, 0.01,
+        0.1, 1, 10.
+    refine : int, default=200
+        Iterations of refinement, at most; see the plain model. 0 gives the paper's own search.
+    pull : float, default=1.0
+        How strongly refinement holds rules back where they began.
+    conditions : float or list, default=None
+        Mean numbers of conditions per rule to try; None among them is no limit.
     search : {"auto", "staged", "joint"}, default="auto"
         "staged" first chooses the clusterer's parameters by how well its clusters predict by themselves and
         then widths and penalties, as the paper does for SESSC; "joint" tries all combinations. "auto" is
@@ -482,7 +578,6 @@ class TSKClassifierCV(_Classifies, _TSKCV):
 
     Parameters
     ----------
-    {rules}
     {search}
     class_weight : None, "balanced" or dict, default=None
         Weight of each class in least squares; "balanced" makes every class weigh the same.
@@ -511,13 +606,16 @@ class TSKClassifierCV(_Classifies, _TSKCV):
 
     def __init__(
         self,
-        n_rules: int = 30,
+        n_rules: Any = "auto",
         *,
-        order: int = 0,
+        order: Any = "auto",
         clusterer: Any = None,
         clusterer_grid: Any = None,
-        width_scales: Any = (1.0, 3.0, 10.0, 30.0),
-        alphas: Any = (0.001, 0.01, 0.1, 1.0, 10.0),
+        width_scales: Any = "auto",
+        alphas: Any = "auto",
+        refine: int = 200,
+        pull: float = 1.0,
+        conditions: Any = None,
         search: str = "auto",
         cv: Any = 5,
         scoring: Any = None,
@@ -533,6 +631,9 @@ class TSKClassifierCV(_Classifies, _TSKCV):
             clusterer_grid=clusterer_grid,
             width_scales=width_scales,
             alphas=alphas,
+            refine=refine,
+            pull=pull,
+            conditions=conditions,
             search=search,
             cv=cv,
             scoring=scoring,
@@ -544,8 +645,8 @@ class TSKClassifierCV(_Classifies, _TSKCV):
 
     def _plain(self, seed: Any) -> _TSK:
         return TSKClassifier(
-            self.n_rules,
-            order=self.order,
+            refine=self.refine,
+            pull=self.pull,
             clusterer=self.clusterer or SESSC(),
             class_weight=self.class_weight,
             standardize=self.standardize,
@@ -560,7 +661,6 @@ class TSKRegressorCV(_Regresses, _TSKCV):
 
     Parameters
     ----------
-    {rules}
     {search}
     {more}
     n_jobs : int, default=None
@@ -576,13 +676,16 @@ class TSKRegressorCV(_Regresses, _TSKCV):
 
     def __init__(
         self,
-        n_rules: int = 30,
+        n_rules: Any = "auto",
         *,
-        order: int = 0,
+        order: Any = "auto",
         clusterer: Any = None,
         clusterer_grid: Any = None,
-        width_scales: Any = (1.0, 3.0, 10.0, 30.0),
-        alphas: Any = (0.001, 0.01, 0.1, 1.0, 10.0),
+        width_scales: Any = "auto",
+        alphas: Any = "auto",
+        refine: int = 200,
+        pull: float = 1.0,
+        conditions: Any = None,
         search: str = "auto",
         cv: Any = 5,
         scoring: Any = None,
@@ -597,6 +700,9 @@ class TSKRegressorCV(_Regresses, _TSKCV):
             clusterer_grid=clusterer_grid,
             width_scales=width_scales,
             alphas=alphas,
+            refine=refine,
+            pull=pull,
+            conditions=conditions,
             search=search,
             cv=cv,
             scoring=scoring,
@@ -607,8 +713,8 @@ class TSKRegressorCV(_Regresses, _TSKCV):
 
     def _plain(self, seed: Any) -> _TSK:
         return TSKRegressor(
-            self.n_rules,
-            order=self.order,
+            refine=self.refine,
+            pull=self.pull,
             clusterer=self.clusterer or SESSC(loss="squared"),
             standardize=self.standardize,
             random_state=seed,
