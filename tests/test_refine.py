@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sessc import TSKClassifier, TSKRegressor
 from sessc.datasets import make_spiral
-from sessc.refine import CrossEntropy, Moving, Pulls, SquaredError, refine, slope
+from sessc.refine import CrossEntropy, Moving, Prepared, Pulls, SquaredError, prepare, refine, slope
 from sessc.rows import Block, Rows
 
 
@@ -18,7 +18,7 @@ def problem(rng, loss, order, dtype=float):
     Y = np.eye(3)[rng.integers(3, size=n)] if n_outputs == 3 else rng.normal(size=(n, 1))
     block = Block(rng.normal(size=(n, d)).astype(dtype), Y.astype(dtype), rng.random(n).astype(dtype))
     shape = (n_rules, 1 + order * d, n_outputs)
-    return block, Moving(rng.normal(size=(n_rules, d)), rng.random((n_rules, d)), rng.normal(size=shape))
+    return prepare(block), Moving(rng.normal(size=(n_rules, d)), rng.random((n_rules, d)), rng.normal(size=shape))
 
 
 LOSSES = [CrossEntropy(), SquaredError()]
@@ -45,7 +45,7 @@ def test_slopes_are_finite_differences(rng, loss, order):
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_slopes_in_single_precision(rng, loss, order):
     block, rules = problem(rng, loss, order)
-    single = Block(*(part.astype(np.float32) for part in block))
+    single = Prepared(*(part.astype(np.float32) for part in block))
     exact, rounded = slope(loss, rules, block), slope(loss, rules, single)
     assert np.max(np.abs(rounded.flat() - exact.flat())) < 1e-4 * np.abs(exact.flat()).max()
     assert rounded.loss == pytest.approx(exact.loss, rel=1e-5)
@@ -54,8 +54,11 @@ def test_slopes_in_single_precision(rng, loss, order):
 def test_a_slope_is_a_sum_over_rows(rng):
     block, rules = problem(rng, CrossEntropy(), 1)
     whole = slope(CrossEntropy(), rules, block)
-    parts = [Block(*(part[rows] for part in block)) for rows in (slice(0, 17), slice(17, 60))]
-    added = slope(CrossEntropy(), rules, parts[0]) + slope(CrossEntropy(), rules, parts[1])
+    first, second = (
+        Prepared(block.columns[rows], block.Y[:, rows], block.weight[rows])
+        for rows in (slice(0, 17), slice(17, 60))
+    )
+    added = slope(CrossEntropy(), rules, first) + slope(CrossEntropy(), rules, second)
     np.testing.assert_allclose(added.flat(), whole.flat(), rtol=1e-10, atol=1e-12)
 
 
@@ -164,7 +167,7 @@ def test_single_precision_stays_single(wine):
 
 def test_a_callback_can_end_it(rng):
     block, rules = problem(rng, CrossEntropy(), 0)
-    rows = Rows(block.X, block.Y.argmax(axis=1), block.weight, n_classes=3)
+    rows = Rows(block.columns[:, 1:5], block.Y.argmax(axis=0), block.weight, n_classes=3)
     calls = []
     _, history = refine(
         rows, rules, CrossEntropy(), Pulls(), max_iter=50, stop=lambda: len(calls) >= 3 or calls.append(1)

@@ -18,19 +18,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
 
 from ._array import Array, array_namespace, softmax, to_numpy
 from .rows import Block, Rows, one_blas_thread
-from .rules import design, inputs_of
 
-__all__ = ["CrossEntropy", "Moving", "OutputLoss", "Pulls", "SquaredError", "refine"]
+__all__ = ["CrossEntropy", "Moving", "OutputLoss", "Pulls", "SquaredError", "prepare", "refine", "slope"]
 
 
 class OutputLoss:
-    """What outputs cost beside the labels, row by row, and the slope of that cost."""
+    """What outputs (C, n) cost beside the labels (C, n), for each row, and the slope of that cost."""
 
     def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
         raise NotImplementedError
@@ -42,10 +42,10 @@ class CrossEntropy(OutputLoss):
 
     def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
         xp = array_namespace(outputs)
-        outputs = outputs - xp.max(outputs, axis=1, keepdims=True)
+        outputs = outputs - xp.max(outputs, axis=0)
         size = xp.exp(outputs)
-        total = xp.sum(size, axis=1, keepdims=True)
-        return xp.log(total[:, 0]) - xp.sum(Y * outputs, axis=1), size / total - Y
+        total = xp.sum(size, axis=0)
+        return xp.log(total) - xp.sum(Y * outputs, axis=0), size / total - Y
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class SquaredError(OutputLoss):
 
     def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
         difference = outputs - Y
-        return array_namespace(outputs).sum(difference * difference, axis=1), 2 * difference
+        return array_namespace(outputs).sum(difference * difference, axis=0), 2 * difference
 
 
 @dataclass(frozen=True)
@@ -123,34 +123,68 @@ class Pulls:
         )
 
 
-def slope(loss: OutputLoss, rules: Moving, block: Block) -> Moving:
+class Prepared(NamedTuple):
+    """A block of rows with what every evaluation needs of it."""
+
+    columns: Array
+    """``[1, z, z^2]``, shape (n, 1 + 2 D)."""
+    Y: Array
+    """Labels (C, n)."""
+    weight: Array | None
+
+
+def prepare(block: Block) -> Prepared:
+    xp = array_namespace(block.X)
+    columns = xp.concat([xp.ones_like(block.X[:, :1]), block.X, block.X * block.X], axis=1)
+    labels: Array = block.Y
+    Y = xp.zeros(labels.shape[::-1], dtype=labels.dtype, device=getattr(labels, "device", None))
+    Y += labels.T  # written out: reductions over classes then run along contiguous rows
+    return Prepared(columns, Y, block.weight)
+
+
+def slope(loss: OutputLoss, rules: Moving, block: Prepared) -> Moving:
     """The loss of a block of rows, and how it changes with everything that moves."""
-    Z = block.X
-    xp = array_namespace(Z)
-    V, P, B = (_like(part, Z) for part in (rules.centers, rules.precisions, rules.consequents))
-    n_rules, n_inputs, n_outputs = B.shape
-    B = xp.reshape(B, (n_rules * n_inputs, n_outputs))
-    order = int(n_inputs > 1)
-    columns = xp.concat([xp.ones_like(Z[:, :1]), Z, Z * Z], axis=1)
+    columns = block.columns
+    xp = array_namespace(columns)
+    V, P, B = (_like(part, columns) for part in (rules.centers, rules.precisions, rules.consequents))
+    n_features = V.shape[1]
     PV = P * V
     logits = xp.concat([-0.5 * xp.sum(PV * V, axis=1, keepdims=True), PV, -0.5 * P], axis=1) @ columns.T
     F = softmax(logits, axis=0)
-    phi = design(F, Z, order)
-    value, E = loss(phi @ B, block.Y)
-    if block.weight is not None:
-        value, E = value * block.weight, E * block.weight[:, None]
-    along = B @ E.T
-    if order:
-        along = xp.sum(xp.reshape(along, (n_rules, n_inputs, -1)) * inputs_of(Z)[None, :, :], axis=1)
+    value, along, dB = (_linear if B.shape[1] > 1 else _constant)(loss, F, B, block)
     G = F * (along - xp.sum(F * along, axis=0))
     sums = G @ columns
-    one, z, zz = sums[:, :1], sums[:, 1 : 1 + V.shape[1]], sums[:, 1 + V.shape[1] :]
+    one, z, zz = sums[:, :1], sums[:, 1 : 1 + n_features], sums[:, 1 + n_features :]
     return Moving(
         to_numpy(P * (z - V * one)).astype(float),
         to_numpy(-0.5 * (zz - 2 * V * z + V * V * one)).astype(float),
-        to_numpy(phi.T @ E).astype(float).reshape(rules.consequents.shape),
+        to_numpy(dB).astype(float),
         float(xp.sum(value)),
     )
+
+
+def _constant(loss: OutputLoss, F: Array, B: Array, block: Prepared) -> tuple[Array, Array, Array]:
+    """Loss by row, its slope along firing levels (R, n), and along constant conclusions."""
+    value, E = _weighted(loss(B[:, 0, :].T @ F, block.Y), block)
+    return value, B[:, 0, :] @ E, (F @ E.T)[:, None, :]
+
+
+def _linear(loss: OutputLoss, F: Array, B: Array, block: Prepared) -> tuple[Array, Array, Array]:
+    """The same for conclusions linear in ``[1, z]``: what each rule says is one product, (R, C, n)."""
+    xp = array_namespace(F)
+    n_rules, n_inputs, n_outputs = B.shape
+    inputs = block.columns[:, :n_inputs]
+    says = xp.reshape(xp.permute_dims(B, (0, 2, 1)), (-1, n_inputs)) @ inputs.T
+    says = xp.reshape(says, (n_rules, n_outputs, -1))
+    value, E = _weighted(loss(xp.sum(F[:, None, :] * says, axis=0), block.Y), block)
+    along = xp.sum(says * E[None, :, :], axis=1)
+    dB = xp.reshape(F[:, None, :] * E[None, :, :], (n_rules * n_outputs, -1)) @ inputs
+    return value, along, xp.permute_dims(xp.reshape(dB, (n_rules, n_outputs, n_inputs)), (0, 2, 1))
+
+
+def _weighted(found: tuple[Array, Array], block: Prepared) -> tuple[Array, Array]:
+    value, E = found
+    return found if block.weight is None else (value * block.weight, E * block.weight)
 
 
 def _like(part: np.ndarray, Z: Array) -> Array:
@@ -184,6 +218,7 @@ def refine(
     stop : callable
         Called after each iteration; a true answer ends the descent.
     """
+    rows = rows.prepared(prepare)
     weight = float(rows.X.shape[0] if rows.sample_weight is None else rows.sample_weight.sum())
     first = start.flat()
 

@@ -28,7 +28,6 @@ __all__ = [
     "default_names",
     "design",
     "firing",
-    "inputs_of",
 ]
 
 
@@ -247,12 +246,7 @@ def design(F: Array, Z: Array, order: int) -> Array:
     xp = array_namespace(F)
     if order == 0:
         return F.T
-    return xp.reshape(F[:, None, :] * inputs_of(Z)[None, :, :], (-1, Z.shape[0])).T
-
-
-def inputs_of(Z: Array) -> Array:
-    """``[1, z]`` as a block of inputs by rows, (1 + D, n), which first-order rules are linear in."""
     n, n_features = Z.shape
-    inputs = array_namespace(Z).ones((1 + n_features, n), dtype=Z.dtype, device=getattr(Z, "device", None))
+    inputs = xp.ones((1 + n_features, n), dtype=Z.dtype, device=getattr(Z, "device", None))
     inputs[1:, :] = Z.T
-    return inputs
+    return xp.reshape(F[:, None, :] * inputs[None, :, :], (-1, n)).T

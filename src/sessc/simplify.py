@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from .refine import Moving, OutputLoss, Pulls, refine, slope
+from .refine import Moving, OutputLoss, Pulls, prepare, refine, slope
 from .rows import Rows
 
 __all__ = ["concise", "shortening"]
@@ -63,6 +63,7 @@ def concise(
 
 def without_idle(rows: Rows, rules: Moving, loss: OutputLoss) -> Moving:
     """The rules less those that add nothing, one after the other."""
+    rows = rows.prepared(prepare)
     full = rows.sum(partial(slope, loss, rules)).loss
     while len(rules.centers) > 1:
         fewer = [_without(rules, r) for r in range(len(rules.centers))]
