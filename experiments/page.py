@@ -227,6 +227,10 @@ class Page:
     def printed(self, order: int, measure: str, method: str) -> str:
         return f"{np.mean([cells[method] for cells in printed_means(order, measure).values()]):.2f}"
 
+    def cell(self, order: int, measure: str, method: str, dataset: str) -> str:
+        scores = list(self.evidence.scores(order, measure)[dataset][method].values())
+        return f"{np.mean(scores):.2f} ± {np.std(scores, ddof=1) / np.sqrt(len(scores)):.2f}"
+
     def cell_printed(self, order: int, measure: str, method: str, dataset: str) -> str:
         return f"{printed_means(order, measure)[dataset][method]:.2f}"
 

@@ -48,10 +48,10 @@ class Result:
 class Results:
     """The lines of a file, by unit; adding one appends it to the file."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, kind: type[Result] = Result):
         self.path = path
         self._by_key: dict[tuple, Result] = {}
-        header = [field.name for field in fields(Result)]
+        header = [field.name for field in fields(kind)]
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._append(header)
@@ -62,7 +62,7 @@ class Results:
                 if row == header:
                     continue
                 try:
-                    result = Result.parse(row)
+                    result = kind.parse(row)
                 except ValueError as error:
                     print(f"{path.name}, line {number} is damaged ({error}) and will be redone.", file=sys.stderr)
                     continue

@@ -281,3 +281,16 @@ def test_lowering_eta_keeps_costs_at_zero_or_above_and_is_nothing_where_none_was
         np.testing.assert_allclose(after.min(axis=0), np.maximum(before.min(axis=0), 0), atol=1e-12)
         if eta < 0.01:
             np.testing.assert_allclose(after, before, atol=1e-12)
+
+
+def test_a_model_is_compared_and_its_line_survives(tmp_path):
+    from experiments.comparison import MODELS, Compared, compute
+
+    assert {"10 rules", "default", "random forest"} <= set(MODELS)
+    found = compute(Unit("wdbc", 0, 0, "logistic regression"), None, {})
+    assert found.bca > 90
+    assert np.isnan(found.rules)
+    results = Results(tmp_path / "comparison.csv", Compared)
+    results.add(found)
+    [again] = Results(tmp_path / "comparison.csv", Compared)
+    assert (again.key, again.log_loss) == (found.key, found.log_loss)

@@ -1,0 +1,143 @@
+"""Refined rules beside the models people would otherwise use, on the splits of the paper's protocol.
+
+    python -m experiments.comparison                      # all models, resuming where the last run stopped
+    python -m experiments.comparison --models "10 rules"
+
+All tuning happens inside the training part. A unit of work is one (data set, split, model) and a line of
+``results/comparison.csv``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.svm import SVC
+
+from sessc import RuleBase, TSKClassifierCV, __version__
+from sessc.datasets import NAMES
+
+from .protocol import N_SPLITS, Method, Unit, Work, bca, prepared, run
+from .results import Result, Results
+
+PATH = Path(__file__).parent / "results" / "comparison.csv"
+
+
+@dataclass(frozen=True)
+class Compared(Result):
+    """A result with what else people ask of a model; NaN where it has no answer."""
+
+    log_loss: float
+    rules: float
+    conditions: float
+    """Of all rules together."""
+    predict_seconds: float
+
+
+Fit = Callable[[np.ndarray, np.ndarray, int], Any]
+"""Training part and seed to a fitted model."""
+
+
+def rules(*n_rules: Any, **settings: Any) -> Fit:
+    """Refined rules tuned by cross-validation."""
+
+    def fit(X: np.ndarray, y: np.ndarray, seed: int) -> Any:
+        model = TSKClassifierCV(*n_rules, class_weight="balanced", scoring=bca, random_state=seed, **settings)
+        return model.fit(X, y)
+
+    return fit
+
+
+def logistic_regression(X: np.ndarray, y: np.ndarray, seed: int) -> Any:
+    return LogisticRegression(class_weight="balanced", max_iter=10_000).fit(X, y)
+
+
+def random_forest(X: np.ndarray, y: np.ndarray, seed: int) -> Any:
+    return RandomForestClassifier(300, class_weight="balanced", random_state=seed).fit(X, y)
+
+
+def gradient_boosting(X: np.ndarray, y: np.ndarray, seed: int) -> Any:
+    return HistGradientBoostingClassifier(class_weight="balanced", random_state=seed).fit(X, y)
+
+
+def support_vectors(X: np.ndarray, y: np.ndarray, seed: int) -> Any:
+    grid = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.1 / X.shape[1], 1 / X.shape[1], "scale"]}
+    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+    return GridSearchCV(SVC(class_weight="balanced"), grid, scoring=bca, cv=folds).fit(X, y)
+
+
+MODELS: dict[str, Fit] = {
+    "5 rules": rules(5, order=0),
+    "10 rules": rules(10, order=0),
+    "30 rules": rules(30, order=0),
+    "linear rules": rules(order=1),
+    "10 concise rules": rules(10, order=0, conditions=5),
+    "default": rules(),
+    "logistic regression": logistic_regression,
+    "random forest": random_forest,
+    "gradient boosting": gradient_boosting,
+    "support vectors": support_vectors,
+}
+
+
+def compute(unit: Unit, grids: Any, chosen: dict[str, Any]) -> Compared:
+    X, X_test, y, y_test = prepared(unit.dataset, unit.split)
+    started = time.perf_counter()
+    model = MODELS[unit.method](X, y, unit.split)
+    fitted = time.perf_counter()
+    answers = model.predict(X_test)
+    predicted = time.perf_counter()
+    rules: RuleBase | None = getattr(model, "rules_", None)
+    return Compared(
+        dataset=unit.dataset,
+        split=unit.split,
+        order=unit.order,
+        method=unit.method,
+        rca=round(100 * accuracy_score(y_test, answers), 4),
+        bca=round(100 * balanced_accuracy_score(y_test, answers), 4),
+        parameters=json.dumps(getattr(model, "best_params_", {})),
+        seed=unit.split,
+        version=__version__,
+        seconds=round(fitted - started, 3),
+        log_loss=round(log_loss(y_test, model.predict_proba(X_test)), 4) if _has_odds(model) else float("nan"),
+        rules=float("nan") if rules is None else rules.n_rules,
+        conditions=float("nan") if rules is None else float(rules.n_conditions.sum()),
+        predict_seconds=round(predicted - fitted, 5),
+    )
+
+
+def _has_odds(model: Any) -> bool:
+    return hasattr(model, "predict_proba")
+
+
+def units(models: list[str], splits: int) -> Iterator[Unit]:
+    """Splits outermost. The order of rules is part of what is chosen here, so the column of that name is 0."""
+    for split in range(splits):
+        for dataset in NAMES:
+            for model in models:
+                yield Unit(dataset, split, 0, model)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS), metavar="NAME")
+    parser.add_argument("--splits", type=int, default=N_SPLITS, help="number of splits (default: 30)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one a core)")
+    options = parser.parse_args()
+    work = Work({name: Method(lambda task: (None, {})) for name in MODELS}, compute)
+    run(work, list(units(options.models, options.splits)), Results(PATH, Compared), None, options.jobs)
+
+
+if __name__ == "__main__":
+    main()
