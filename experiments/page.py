@@ -240,8 +240,8 @@ class Page:
     def far(self, method: str) -> str:
         return far_table(self.evidence, method)
 
-    def variants(self, method: str) -> str:
-        return variant_table(self.evidence, method)
+    def variants(self, method: str, order: int = 0) -> str:
+        return variant_table(self.evidence, method, order)
 
     def defaults(self) -> str:
         return defaults_table()

@@ -260,8 +260,9 @@ class Variant(Method):
 
     datasets: tuple[str, ...] = NAMES
     splits: int = 10
-    linear_splits: int = 3
-    """Splits for first-order rules, which take far longer."""
+    linear: tuple[str, ...] = NAMES
+    linear_splits: int = 5
+    """Data sets and splits for first-order rules, which take far longer."""
 
 
 def sessc(name: str, change: Callable[[type], Make], **settings: Any) -> dict[str, Variant]:
@@ -277,11 +278,21 @@ def with_time(name: str) -> Variant:
     """A method of the protocol on the other reading of WPBC."""
     method = METHODS[name]
     after = method.after and f"{method.after}, with follow-up time"
-    return Variant(method.fit, method.orders, after, ("wpbc_with_time",), 20, linear_splits=20)
+    return Variant(method.fit, method.orders, after, ("wpbc_with_time",), 20, ("wpbc_with_time",), 20)
 
 
 def sfp(n_rules: int) -> Callable[[Task], Fitted]:
     return lambda task: METHODS["SFP"].fit(replace(task, n_rules=n_rules))
+
+
+def narrow(h: float) -> Variant:
+    """First-order SESSC-LSE whose widths go no further than this."""
+
+    def fit(task: Task) -> Fitted:
+        kept = tuple(value for value in task.grids.h if value <= h)
+        return METHODS["SESSC-LSE"].fit(replace(task, grids=replace(task.grids, h=kept)))
+
+    return Variant(fit, orders=(1,), after="SESSC", linear=("drd", "steel"))
 
 
 def sfp_as_printed(task: Task) -> Fitted:
@@ -292,7 +303,10 @@ RANDOM = {"init": "random"}
 
 VARIANTS: dict[str, Variant] = {
     "FCM-LSE, floors and random memberships": Variant(
-        cooked(Recipe(floored=True), starting_from_memberships(FlooredFCM)), orders=(0, 1), splits=15
+        cooked(Recipe(floored=True), starting_from_memberships(FlooredFCM)),
+        orders=(0, 1),
+        splits=15,
+        linear_splits=3,
     ),
     "FCM-LSE, floors alone": Variant(cooked(Recipe(floored=True), FlooredFCM)),
     "FCM-LSE, random memberships alone": Variant(least_squares(starting_from_memberships(FCM))),
@@ -314,8 +328,17 @@ VARIANTS: dict[str, Variant] = {
     **sessc("squared loss", lambda estimator: partial(estimator, loss="squared"), datasets=SMALL, splits=3),
     **sessc("eta per sample", partial(minimising, LoweredEta), datasets=SMALL, splits=3),
     "SESSC-LSE, searched jointly": Variant(least_squares(SESSC, "gamma", "eta", "beta"), datasets=("wpbc", "drd")),
-    "SESSC-LSE, code's widths": Variant(cooked(Recipe(square_widths=True), SESSC), after="SESSC"),
-    "SESSC-LSE, no intercept": Variant(cooked(Recipe(intercept=False), SESSC), after="SESSC"),
+    "SESSC-LSE, code's widths": Variant(
+        cooked(Recipe(square_widths=True), SESSC), after="SESSC", orders=(0, 1), linear=("drd", "steel")
+    ),
+    "SESSC-LSE, no intercept": Variant(
+        cooked(Recipe(intercept=False), SESSC), after="SESSC", orders=(0, 1), linear=("drd", "steel")
+    ),
+    "SESSC-LSE, floored firing": Variant(
+        cooked(Recipe(floored=True), SESSC), after="SESSC", orders=(0, 1), linear=("drd", "steel")
+    ),
+    "SESSC-LSE, h up to 10": narrow(10.0),
+    "SESSC-LSE, h up to 1": narrow(1.0),
     **{f"{name}, with follow-up time": with_time(name) for name in METHODS},
 }
 
@@ -329,10 +352,10 @@ def units(names: list[str]) -> Iterator[Unit]:
     for split in range(30):
         for name in names:
             variant = VARIANTS[name]
-            for dataset in variant.datasets:
-                for order in variant.orders:
-                    if split < (variant.linear_splits if order else variant.splits):
-                        yield Unit(dataset, split, order, name)
+            for order in variant.orders:
+                datasets = variant.linear if order else variant.datasets
+                if split < (variant.linear_splits if order else variant.splits):
+                    yield from (Unit(dataset, split, order, name) for dataset in datasets)
 
 
 def main() -> None:
