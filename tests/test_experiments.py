@@ -256,7 +256,7 @@ def test_the_plain_recipe_is_the_librarys():
 def test_each_variant_fits_and_predicts(name):
     from experiments.variants import compute
 
-    grids = replace(Grids().thinned(), gamma=(10.0,), eta=(0.1,), beta=(1.0,), h=(10.0,), lam=(0.1,))
+    grids = replace(Grids().thinned(), gamma=(10.0,), eta=(0.1,), beta=(1.0,), h=(1.0, 10.0), lam=(0.1,))
     chosen = {"gamma": 10.0, "eta": 0.1, "beta": 1.0} if name.startswith("SESSC-LSE") else {}
     assert compute(Unit("wdbc", 0, 0, name), grids, chosen).bca > 50
 
