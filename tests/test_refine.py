@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
+from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import StandardScaler
 
 from sessc import TSKClassifier, TSKRegressor
@@ -208,3 +209,19 @@ def test_short_rules_name_the_features_that_matter(rng):
 def test_conditions_need_refinement(wine):
     with pytest.raises(ValueError, match="set refine"):
         TSKClassifier(3, conditions=2).fit(*wine)
+
+
+def test_accuracy_against_size_in_one_call(wine):
+    mpl = pytest.importorskip("matplotlib")
+    mpl.use("agg")
+    from sessc import AccuracySizeDisplay
+
+    X, y = wine
+    model = TSKClassifier(4, refine=40, random_state=0)
+    shown = AccuracySizeDisplay.from_estimator(model, X, y, conditions=(4, 1, 2), cv=3)
+    assert shown.conditions.tolist() == [1, 2, 4]
+    assert shown.scores.shape == (3, 3)
+    short = cross_val_score(model.set_params(conditions=2), X, y, cv=3, scoring="balanced_accuracy")
+    np.testing.assert_allclose(shown.scores[1], short)
+    assert shown.ax_.get_xlabel() == "conditions per rule"
+    mpl.pyplot.close("all")

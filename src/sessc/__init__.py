@@ -14,6 +14,7 @@ from .cluster import (
 )
 from .losses import LogLoss, Loss, SquaredLoss
 from .objective import Objective
+from .report.plots import AccuracySizeDisplay
 from .rules import RuleBase
 from .simplex import Entropy, Linear, Power, Quadratic, Sharing, Uniform
 from .soft_subspace import SoftSubspaceClustering
@@ -31,6 +32,7 @@ __all__ = [
     "SCAD",
     "SESSC",
     "SFP",
+    "AccuracySizeDisplay",
     "Entropy",
     "Linear",
     "LogLoss",

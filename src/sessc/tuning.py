@@ -719,3 +719,11 @@ class TSKRegressorCV(_Regresses, _TSKCV):
             standardize=self.standardize,
             random_state=seed,
         )
+
+
+def searching(model: _TSK, **ranges: Any) -> _TSKCV:
+    """A search that tries these ranges with everything else as in a plain model."""
+    kind = TSKClassifierCV if isinstance(model, ClassifierMixin) else TSKRegressorCV
+    own = model.get_params(deep=False)
+    fixed = {"width_scales": [own.pop("width_scale")], "alphas": [own.pop("alpha")]}
+    return kind(**(own | fixed | ranges))
