@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_diabetes, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
@@ -225,3 +225,11 @@ def test_accuracy_against_size_in_one_call(wine):
     np.testing.assert_allclose(shown.scores[1], short)
     assert shown.ax_.get_xlabel() == "conditions per rule"
     mpl.pyplot.close("all")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_dropping_rules_does_not_make_the_others_too_long(seed):
+    X, y = load_breast_cancer(return_X_y=True)
+    rows = np.random.default_rng(seed).permutation(len(y))[:120]
+    model = TSKClassifier(10, refine=60, conditions=3, random_state=seed).fit(X[rows], y[rows])
+    assert model.rules_.n_conditions.mean() <= 3

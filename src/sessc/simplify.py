@@ -54,11 +54,18 @@ def concise(
     shorter = shortening(rows, rules, loss, pulls)
     found: dict[float | None, Moving] = {None: rules}
     for number in sorted({number for number in conditions if number is not None}, reverse=True):
-        while np.count_nonzero(rules.precisions) > number * len(rules.precisions):
+        while True:
+            kept = without_idle(rows, rules, loss) if _length(rules) <= number else rules
+            if _length(kept) <= number:  # without the idle ones, the others may be too long on average
+                break
             rules = next(shorter)
-        kept = without_idle(rows, rules, loss)
         found[number] = refine(rows, kept, loss, pulls, max_iter=max_iter)[0]
     return [found[number] for number in conditions]
+
+
+def _length(rules: Moving) -> float:
+    """Conditions per rule, on average."""
+    return np.count_nonzero(rules.precisions) / len(rules.precisions)
 
 
 def without_idle(rows: Rows, rules: Moving, loss: OutputLoss) -> Moving:
