@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_iris
 
 from sessc import RuleBase, TSKClassifier, TSKRegressor
 from sessc.report.text import _number
@@ -119,3 +119,15 @@ def test_names_of_features_and_classes_are_used():
 )
 def test_numbers_have_the_digits_they_deserve(value, resolution, text):
     assert _number(value, resolution) == text
+
+
+def test_refined_rules_speak_of_probabilities_and_odds():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    y = y.map({0: "malignant", 1: "benign"})
+    constant = TSKClassifier(2, refine=30, random_state=0).fit(X, y).rules_
+    for r, line in enumerate(line for line in str(constant).splitlines() if "THEN" in line):
+        says = np.exp(constant.consequents[r, 0])
+        assert f"{constant.classes[says.argmax()]} {max(says) / sum(says):.2f}" in line
+    linear = TSKClassifier(1, order=1, refine=30, random_state=0).fit(X, y)
+    assert "THEN log-odds of malignant: " in str(linear.rules_)
+    assert "benign" not in str(linear.rules_)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..rules import RuleBase
+from ..rules import RuleBase, Softmax
 
 __all__ = ["to_text"]
 
@@ -63,20 +63,24 @@ def _conditions(rules: RuleBase, r: int) -> list[str]:
 
 
 def _conclusion(rules: RuleBase, r: int) -> str:
+    names = _output_names(rules)
     if rules.order == 1:
-        return "\n       ".join(_line(rules, r, c, name) for c, name in enumerate(_output_names(rules)))
+        if len(names) == 2 and isinstance(rules.link, Softmax):  # the other class's odds are the inverse
+            return _line(rules, r, rules.consequents[r] @ [-1.0, 1.0], f"log-odds of {names[1]}")
+        lines = zip(rules.consequents[r].T, names, strict=True)
+        return "\n       ".join(_line(rules, r, coefficients, name) for coefficients, name in lines)
     outputs = rules.link.of_one_rule(rules.consequents[r, 0])
     if rules.classes is None:
         resolution = float(np.ptp(rules.consequents[:, 0, 0])) or abs(outputs[0])
-        return f"{_output_names(rules)[0]} = {_number(outputs[0], resolution / 100)}"
+        return f"{names[0]} = {_number(outputs[0], resolution / 100)}"
     order = np.argsort(-outputs, kind="stable")
-    return ", ".join(f"{_output_names(rules)[c]} {_number(outputs[c], 0.1)}" for c in order)
+    return ", ".join(f"{names[c]} {_number(outputs[c], 0.1)}" for c in order)
 
 
-def _line(rules: RuleBase, r: int, c: int, name: str) -> str:
+def _line(rules: RuleBase, r: int, coefficients: np.ndarray, name: str) -> str:
     """One linear output of one rule, the features that move it most first."""
-    slopes = rules.consequents[r, 1:, c]
-    constant = rules.consequents[r, 0, c] + slopes @ rules.centers[r]
+    slopes = coefficients[1:]
+    constant = coefficients[0] + slopes @ rules.centers[r]
     terms = []
     for d in np.argsort(-np.abs(slopes), kind="stable")[:MAX_TERMS]:
         slope, center = slopes[d] / rules.scale[d], rules.centers_in_units[r, d]
