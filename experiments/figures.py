@@ -20,7 +20,7 @@ from sessc import Power
 from sessc.datasets import make_quadrants
 from sessc.rules import firing
 
-from .studies import DEFAULTS, PROBLEMS, RESULTS, SYNTHETIC, R, synthetic
+from .studies import PAPERS, PROBLEMS, RESULTS, SYNTHETIC, R, synthetic
 
 OUT = Path(__file__).parents[1] / "docs" / "paper"
 # Okabe and Ito's colours, told apart by every reader; the paper's own method in the strongest.
@@ -103,23 +103,28 @@ def boundaries() -> Figure:
 
 def _boundary(axis: Axes, method: str, rules: list[dict[str, Any]], X: np.ndarray, y: np.ndarray) -> None:
     """The line where a recorded rule base changes its mind, among the samples."""
-    V, S, Z = (np.asarray([[rule[f"{letter}0"], rule[f"{letter}1"]] for rule in rules]) for letter in "vsz")
     limit = 1.08 * np.abs(X).max()
     side = np.linspace(-limit, limit, 301)
     points = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
-    if method == "SESSC":
-        near = (S[:, None, :] * (points - V[:, None, :]) ** 2).sum(axis=2)
-        cost = near - SYNTHETIC["eta"] * (S * (V - X.mean(axis=0)) ** 2).sum(axis=1)[:, None]
-        levels = Power(2.0).share(cost, axis=0)
-    else:
-        levels = firing(points, V, S)
-    lead = ((Z[:, 1] - Z[:, 0]) @ levels).reshape(len(side), -1)
+    lead = lead_of_second(method, rules, points, X.mean(axis=0)).reshape(len(side), -1)
     axis.contourf(side, side, lead, levels=[-np.inf, 0, np.inf], colors=CLASSES[:2], alpha=0.12)
     axis.contour(side, side, lead, levels=[0], colors="black", linewidths=1)
     for k in (0, 1):
         axis.scatter(*X[y == k].T, s=4, color=CLASSES[k], linewidths=0)
     axis.set(aspect="equal", xticks=[], yticks=[])
     axis.grid(visible=False)
+
+
+def lead_of_second(method: str, rules: list[dict[str, Any]], points: np.ndarray, center: np.ndarray) -> np.ndarray:
+    """By how much recorded rules favour the second class at some points; in two dimensions "auto" makes m = 2."""
+    V, S, Z = (np.asarray([[rule[f"{letter}0"], rule[f"{letter}1"]] for rule in rules]) for letter in "vsz")
+    if method == "SESSC":
+        near = (S[:, None, :] * (points - V[:, None, :]) ** 2).sum(axis=2)
+        cost = near - SYNTHETIC["eta"] * (S * (V - center) ** 2).sum(axis=1)[:, None]
+        levels = Power(2.0).share(cost, axis=0)
+    else:
+        levels = firing(points, V, S)
+    return (Z[:, 1] - Z[:, 0]) @ levels
 
 
 def rules() -> Figure:
@@ -158,7 +163,7 @@ def convergence() -> Figure:
 def sensitivity() -> Figure:
     rows = read("sensitivity")
     names = {"n_rules": "R", "gamma": "$\\gamma$", "eta": "$\\eta$", "beta": "$\\beta$"}
-    defaults = {"n_rules": R, **DEFAULTS}
+    defaults = {"n_rules": R, **PAPERS}
     figure, axes = plt.subplots(2, 2, figsize=(7.6, 5.4), sharey=True)
     for axis, (parameter, symbol) in zip(axes.flat, names.items(), strict=True):
         for (dataset, label), color in zip(DATASETS.items(), CLASSES, strict=False):

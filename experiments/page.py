@@ -39,8 +39,6 @@ SIZES = {
 }  # fmt: skip
 """Samples, features and classes, ours and the paper's alike (``tests/test_experiments.py`` compares them)."""
 ORDERS = ("Zero-order", "First-order")
-HOURS = (3, 6)
-"""What each order's protocol may take on two cores."""
 
 
 class Evidence:
@@ -101,12 +99,12 @@ def results(evidence: Evidence, order: int) -> str:
         parts += [
             f"### {ORDERS[order]} {measure}",
             comparison(ours, theirs),
-            f"Average ranks over the nine data sets, by {measure}:",
+            f"Ranks by {measure}, the paper's in brackets:",
             rank_table(ours, theirs),
             f"Dunn's test on {measure}, all data sets and splits pooled, corrected for the false discovery rate:",
             dunn_table(scores, printed_p_values(order, measure)),
             f"SESSC-LSE's {measure} less each other method's: mean over paired splits ± its standard error, with "
-            "a star where Wilcoxon's signed-rank test has p < 0.05:",
+            "a star where Nadeau and Bengio's test for overlapping splits has p < 0.05:",
             paired_table(scores, "SESSC-LSE", others),
         ]
     return "\n\n".join(parts)
@@ -123,7 +121,7 @@ def far_cells(evidence: Evidence) -> list[tuple[int, str, str, str, float, float
                 ours = means(evidence.scores(order, measure), [method])
                 for dataset in ours:
                     mine, printed = ours[dataset][method], theirs[dataset][method]
-                    if abs(mine - printed) > FAR:
+                    if abs(round(mine - printed, 2)) > FAR:
                         found.append((order, measure, method, dataset, mine, printed))
     return found
 
@@ -144,13 +142,21 @@ def far_table(evidence: Evidence, method: str) -> str:
     ]
     rows = []
     for order, measure, _, dataset, mine, printed in cells:
+        base = evidence.scores(order, measure)[dataset][method]
         row = [f"{ORDERS[order].lower()} {measure}", dataset, f"{printed:.2f}", f"{mine:.2f}"]
-        for name in names:
-            by_split = columns[name, order, measure].get(dataset, {}).get(name)
-            row.append(f"{np.mean(list(by_split.values())):.2f}" if by_split else "")
+        row += [_change(base, columns[name, order, measure].get(dataset, {}).get(name, {})) for name in names]
         rows.append(row)
     short = [name.removeprefix(f"{method}, ") for name in names]
     return markdown(["", "data set", "paper", "ours", *short], rows)
+
+
+def _change(base: dict[int, float], varied: dict[int, float]) -> str:
+    """From a method's mean to its variant's, both on the splits that the variant has."""
+    splits = sorted(set(base) & set(varied))
+    if not splits:
+        return ""
+    before, after = (np.mean([scores[split] for split in splits]) for scores in (base, varied))
+    return f"{before:.1f} → {after:.1f}<br><sub>{len(splits)} splits</sub>"
 
 
 def variant_table(evidence: Evidence, method: str, order: int = 0) -> str:
@@ -159,8 +165,9 @@ def variant_table(evidence: Evidence, method: str, order: int = 0) -> str:
     for name in VARIANTS:
         if not name.startswith(f"{method}, ") or not (scores := evidence.variant(name, order, "BCA")):
             continue
+        counts = sorted({len(by_method[name]) for by_method in scores.values()})
         base = evidence.scores(order, "BCA")
-        row = [name.removeprefix(f"{method}, ")]
+        row = [name.removeprefix(f"{method}, "), "–".join(map(str, dict.fromkeys((counts[0], counts[-1]))))]
         for dataset in SIZES:
             theirs, ours = scores.get(dataset, {}).get(name, {}), base.get(dataset, {}).get(method, {})
             splits = sorted(set(theirs) & set(ours))
@@ -170,7 +177,7 @@ def variant_table(evidence: Evidence, method: str, order: int = 0) -> str:
             mean, error, _ = paired(np.asarray([theirs[s] for s in splits]), np.asarray([ours[s] for s in splits]))
             row.append(f"{mean:+.1f} ± {error:.1f}")
         rows.append(row)
-    return markdown([f"{method} with", *SIZES], rows)
+    return markdown([f"{method} with", "splits", *SIZES], rows)
 
 
 def defaults_table() -> str:
@@ -226,6 +233,23 @@ class Page:
 
     def printed(self, order: int, measure: str, method: str) -> str:
         return f"{np.mean([cells[method] for cells in printed_means(order, measure).values()]):.2f}"
+
+    def same_splits(self, name: str, order: int, measure: str, dataset: str) -> str:
+        """A method's own mean on the splits that a variant of it has."""
+        method = name.partition(", ")[0]
+        splits = self.evidence.variant(name, order, measure)[dataset][name]
+        own = self.evidence.scores(order, measure)[dataset][method]
+        return f"{np.mean([own[split] for split in splits if split in own]):.2f}"
+
+    def variant_mean(self, name: str, order: int, measure: str) -> str:
+        """The mean of a variant's means over the data sets."""
+        scores = self.evidence.variant(name, order, measure)
+        return f"{np.mean([np.mean(list(by_method[name].values())) for by_method in scores.values()]):.2f}"
+
+    def first(self, splits: int, order: int, measure: str, method: str) -> str:
+        """A method's mean over the data sets on the first splits."""
+        scores = self.evidence.scores(order, measure).values()
+        return f"{np.mean([[by_method[method][s] for s in range(splits)] for by_method in scores]):.2f}"
 
     def cell(self, order: int, measure: str, method: str, dataset: str) -> str:
         scores = list(self.evidence.scores(order, measure)[dataset][method].values())

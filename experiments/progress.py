@@ -23,15 +23,17 @@ def watching(todo: list, results: Any) -> Iterator[Callable]:
 
     def expected(unit: Any) -> float:
         seen = known.get((unit.dataset, unit.order, unit.method))
-        everything = [second for seconds in known.values() for second in seconds]
-        return sum(seen) / len(seen) if seen else sum(everything) / max(len(everything), 1)
+        return sum(seen) / len(seen) if seen else usual
+
+    usual = 0.0
 
     def report(result: Any) -> None:
-        nonlocal done
+        nonlocal done, usual
         left.pop(result.key, None)
         known.setdefault((result.dataset, result.order, result.method), []).append(result.seconds)
         done += result.seconds
-        pace = done / (time.perf_counter() - started)
+        usual = done / (total - len(left))
+        pace = max(done, 1e-3) / (time.perf_counter() - started)
         remaining = sum(map(expected, left.values())) / pace
         print(
             f"{total - len(left):5d}/{total}  {result.dataset:<11} split {result.split:2d}  order {result.order}  "

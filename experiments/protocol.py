@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -123,10 +124,10 @@ class Task:
 
 def bca(model: Any, X: np.ndarray, y: np.ndarray) -> float:
     """The score of candidates."""
-    return recalled(y, model.predict(X))
+    return mean_recall(y, model.predict(X))
 
 
-def recalled(y: np.ndarray, answers: np.ndarray) -> float:
+def mean_recall(y: np.ndarray, answers: np.ndarray) -> float:
     """scikit-learn's balanced accuracy, without the checks that thousands of candidates would spend time on."""
     counts = np.bincount(y)
     recalls = np.bincount(y, weights=answers == y)[counts > 0] / counts[counts > 0]
@@ -269,12 +270,29 @@ class Work:
     compute: Callable[[Unit, Grids, dict[str, Any]], Result]
     known: Results | None = None
 
+    def check(self, todo: list[Unit], results: Results) -> None:
+        """End with a sentence if a unit builds on one that is neither known nor coming, or if data are missing."""
+        coming = {unit.key for unit in todo}
+        for unit in todo:
+            if self.chosen(unit, results) is None and (key := self._before(unit)) not in coming:
+                sys.exit(
+                    f"{unit.method} builds on {key[3]}, which is not known yet; run it first, with --order 0."
+                )
+        for dataset in dict.fromkeys(unit.dataset for unit in todo):
+            try:
+                load(dataset)
+            except (OSError, ValueError) as error:
+                sys.exit(str(error))
+
+    def _before(self, unit: Unit) -> tuple:
+        """The unit this one builds on."""
+        return replace(unit, order=0, method=str(self.methods[unit.method].after)).key
+
     def chosen(self, unit: Unit, results: Results) -> dict[str, Any] | None:
         """The parameters found by the method that this unit's method builds on; None if not known yet."""
-        after = self.methods[unit.method].after
-        if after is None:
+        if self.methods[unit.method].after is None:
             return {}
-        key = replace(unit, order=0, method=after).key
+        key = self._before(unit)
         found = next((those[key] for those in (results, self.known) if those is not None and key in those), None)
         return None if found is None else json.loads(found.parameters)
 
@@ -282,6 +300,7 @@ class Work:
 def run(work: Work, todo: list[Unit], results: Results, grids: Grids, n_jobs: int) -> None:
     """Compute units on processes; one that builds on another starts once that is known."""
     waiting = [unit for unit in todo if unit.key not in results]
+    work.check(waiting, results)
     running: dict[Future, Unit] = {}
     with (
         ProcessPoolExecutor(n_jobs, initializer=threadpool_limits, initargs=(1,)) as pool,
@@ -293,8 +312,6 @@ def run(work: Work, todo: list[Unit], results: Results, grids: Grids, n_jobs: in
             for unit, chosen in islice(able, 2 * n_jobs - len(running)):
                 waiting.remove(unit)
                 running[pool.submit(work.compute, unit, grids, chosen)] = unit
-            if not running:
-                raise RuntimeError(f"{waiting[0]} builds on a method that is not part of the run.")
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 del running[future]
                 results.add(future.result())

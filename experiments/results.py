@@ -46,34 +46,49 @@ class Result:
 
 
 class Results:
-    """The lines of a file, by unit; adding one appends it to the file."""
+    """The lines of a file, by unit; adding one appends it to the file.
+
+    Reading changes nothing. A damaged line is reported and left out, and the file is put in order before the first
+    line is added to it.
+    """
 
     def __init__(self, path: Path, kind: type[Result] = Result):
         self.path = path
+        self._header = _line([field.name for field in fields(kind)])
         self._by_key: dict[tuple, Result] = {}
-        header = [field.name for field in fields(kind)]
+        self._sound = False
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._append(header)
             return
-        good = [header]
-        with path.open(newline="", encoding="utf-8") as file:
-            for number, row in enumerate(csv.reader(file), start=1):
-                if row == header:
-                    continue
-                try:
-                    result = kind.parse(row)
-                except ValueError as error:
-                    print(f"{path.name}, line {number} is damaged ({error}) and will be redone.", file=sys.stderr)
-                    continue
-                if result.key not in self._by_key:
-                    self._by_key[result.key] = result
-                    good.append(row)
-        self._rewrite(good)
+        text = path.read_bytes().decode("utf-8", errors="replace")
+        lines = text.splitlines(keepends=True)
+        for number, line in enumerate(lines, start=1):
+            if line == self._header:
+                continue
+            try:
+                result = kind.parse(_cells(line))
+            except ValueError as error:
+                print(f"{path.name}, line {number} is damaged ({error}) and will be redone.", file=sys.stderr)
+                continue
+            self._by_key.setdefault(result.key, result)
+        self._sound = text == self._text()
+
+    def _text(self) -> str:
+        rows = ([str(value) for value in asdict(result).values()] for result in self)
+        return self._header + "".join(map(_line, rows))
+
+    def _put_in_order(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        spare = self.path.with_suffix(".new")
+        spare.write_text(self._text(), encoding="utf-8", newline="")
+        spare.replace(self.path)
+        self._sound = True
 
     def add(self, result: Result) -> None:
+        if not self._sound:
+            self._put_in_order()
         self._by_key[result.key] = result
-        self._append([str(value) for value in asdict(result).values()])
+        with self.path.open("a", newline="", encoding="utf-8") as file:
+            file.write(_line([str(value) for value in asdict(result).values()]))
 
     def __contains__(self, key: tuple) -> bool:
         return key in self._by_key
@@ -84,16 +99,16 @@ class Results:
     def __iter__(self) -> Iterator[Result]:
         return iter(self._by_key.values())
 
-    def _append(self, row: list[str]) -> None:
-        with self.path.open("a", newline="", encoding="utf-8") as file:
-            file.write(_line(row))
 
-    def _rewrite(self, rows: list[list[str]]) -> None:
-        text = "".join(map(_line, rows))
-        if self.path.read_text(encoding="utf-8") != text:
-            spare = self.path.with_suffix(".new")
-            spare.write_text(text, encoding="utf-8", newline="")
-            spare.replace(self.path)
+def _cells(line: str) -> list[str]:
+    """The cells of one whole line; a ValueError if it was cut off."""
+    if not line.endswith("\n"):
+        raise ValueError("it has no end")
+    try:
+        [row] = csv.reader([line], strict=True)
+    except csv.Error as error:
+        raise ValueError(str(error)) from None
+    return row
 
 
 def _line(row: list[str]) -> str:

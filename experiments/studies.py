@@ -29,12 +29,12 @@ from .protocol import STOP, Grids, R, prepared
 RESULTS = Path(__file__).parent / "results"
 SPLITS = 10
 NUMBERS_OF_RULES = tuple(range(10, 101, 10))
-DEFAULTS = {"gamma": 10.0, "eta": 0.1, "beta": 1.0}
+PAPERS = {"gamma": 10.0, "eta": 0.1, "beta": 1.0}
 SYNTHETIC = {"gamma": 100.0, "eta": 0.01, "beta": 0.1}
 PROBLEMS = {"circles": make_circles, "spiral": make_spiral}
 
 Row = dict[str, Any]
-Work = Iterator[tuple[Callable[..., list[Row]], tuple]]
+Calls = Iterator[tuple[Callable[..., list[Row]], tuple]]
 """Calls that each give some rows."""
 
 
@@ -44,7 +44,7 @@ def synthetic(problem: str) -> tuple[np.ndarray, np.ndarray]:
     return StandardScaler().fit_transform(X), y
 
 
-def quadrants() -> Work:
+def quadrants() -> Calls:
     """Centres of ESSC and SESSC on four classes that no gap separates."""
     yield _centers, ()
 
@@ -62,7 +62,7 @@ def _centers() -> list[Row]:
     ]
 
 
-def boundaries() -> Work:
+def boundaries() -> Calls:
     """The rules of SESSC and SESSC-LSE on two problems that no line separates."""
     for problem in PROBLEMS:
         for n_rules in (5, 10, 15, 20):
@@ -90,7 +90,7 @@ def _rules(problem: str, n_rules: int) -> list[Row]:
     ]  # fmt: skip
 
 
-def rules() -> Work:
+def rules() -> Calls:
     """RCA and BCA against the number of rules on Vehicle, everything else fixed.
 
     Once with the printed h and lambda, and once with those that SESSC-LSE's own search prefers there.
@@ -103,16 +103,16 @@ def rules() -> Work:
 
 def _methods(h: float, lam: float, split: int, n_rules: int) -> list[Row]:
     seed = {"random_state": split}
-    unsupervised = {name: DEFAULTS[name] for name in ("gamma", "eta")}
+    unsupervised = {name: PAPERS[name] for name in ("gamma", "eta")}
     prime = {"gamma": 0.9, "alpha": 0.45, "lam": 0.05}
     rules = {"width_scale": h, "alpha": lam, "standardize": False}
     models = {
         "FCM-LSE": TSKClassifier(n_rules, clusterer=FCM(**STOP), **rules, **seed),
-        "EWFCM-LSE": TSKClassifier(n_rules, clusterer=EWFCM(gamma=DEFAULTS["gamma"], **STOP), **rules, **seed),
+        "EWFCM-LSE": TSKClassifier(n_rules, clusterer=EWFCM(gamma=PAPERS["gamma"], **STOP), **rules, **seed),
         "ESSC-LSE": TSKClassifier(n_rules, clusterer=ESSC(**unsupervised, **STOP), **rules, **seed),
         "SFP": SFPClassifier(n_rules, **{name: (1 - v) / v for name, v in prime.items()}, **STOP, **seed),
-        "SESSC": SESSCClassifier(n_rules, **DEFAULTS, **STOP, **seed),
-        "SESSC-LSE": TSKClassifier(n_rules, clusterer=SESSC(**DEFAULTS, **STOP), **rules, **seed),
+        "SESSC": SESSCClassifier(n_rules, **PAPERS, **STOP, **seed),
+        "SESSC-LSE": TSKClassifier(n_rules, clusterer=SESSC(**PAPERS, **STOP), **rules, **seed),
     }
     return [
         {"h": h, "lam": lam, "method": method, "n_rules": n_rules, "split": split}
@@ -127,7 +127,7 @@ def _accuracies(model: Any, dataset: str, split: int) -> Row:
     return {"rca": 100 * accuracy_score(y_test, answers), "bca": 100 * balanced_accuracy_score(y_test, answers)}
 
 
-def convergence() -> Work:
+def convergence() -> Calls:
     """SESSC's cost after each iteration on Vehicle."""
     for n_rules in (10, 30, 50, 70, 100):
         for split in range(SPLITS):
@@ -136,14 +136,14 @@ def convergence() -> Work:
 
 def _history(n_rules: int, split: int) -> list[Row]:
     X, _, y, _ = prepared("vehicle", split)
-    model = SESSC(n_rules, **DEFAULTS, random_state=split, max_iter=30, tol=0.0).fit(X, y)
+    model = SESSC(n_rules, **PAPERS, random_state=split, max_iter=30, tol=0.0).fit(X, y)
     return [
         {"n_rules": n_rules, "split": split, "iteration": k + 1, "cost": cost}
         for k, cost in enumerate(model.objective_history_)
     ]
 
 
-def sensitivity() -> Work:
+def sensitivity() -> Calls:
     """BCA of SESSC when one parameter is moved at a time."""
     grids = Grids()
     values = {"n_rules": NUMBERS_OF_RULES, "gamma": grids.gamma, "eta": grids.eta, "beta": grids.beta}
@@ -156,14 +156,14 @@ def sensitivity() -> Work:
 def _moved(dataset: str, split: int, parameter: str, values: tuple) -> list[Row]:
     rows = []
     for value in values:
-        settings = {"n_rules": R, **DEFAULTS, parameter: value}
+        settings = {"n_rules": R, **PAPERS, parameter: value}
         model = SESSCClassifier(settings.pop("n_rules"), **settings, random_state=split, **STOP)
         scores = _accuracies(model, dataset, split)
         rows.append({"dataset": dataset, "split": split, "parameter": parameter, "value": value} | scores)
     return rows
 
 
-def defaults() -> Work:
+def defaults() -> Calls:
     """What SESSC and SESSC-LSE reach with the same parameters on all data sets: the evidence for our defaults."""
     for dataset in NAMES:
         for split in range(5):
@@ -190,7 +190,7 @@ def _untuned(dataset: str, split: int) -> list[Row]:
     return rows
 
 
-STUDIES: dict[str, Callable[[], Work]] = {
+STUDIES: dict[str, Callable[[], Calls]] = {
     study.__name__: study for study in (quadrants, boundaries, rules, convergence, sensitivity, defaults)
 }
 
@@ -203,7 +203,7 @@ def _alone(call: Callable[..., list[Row]], arguments: tuple) -> list[Row]:
 def record(name: str, n_jobs: int) -> None:
     """Compute a study and write it, all of it or nothing."""
     started = time.perf_counter()
-    parts = Parallel(n_jobs)(delayed(_alone)(*work) for work in STUDIES[name]())
+    parts = Parallel(n_jobs)(delayed(_alone)(*call) for call in STUDIES[name]())
     rows = [row for part in parts for row in part]
     path = RESULTS / f"{name}.csv"
     with path.with_suffix(".new").open("w", newline="", encoding="utf-8") as file:

@@ -11,7 +11,7 @@ import numpy as np
 from sessc.datasets import NAMES
 
 from .results import Result
-from .statistics import adjusted, average_ranks, dunn, paired
+from .statistics import adjusted, average_ranks, dunn, paired, ranks, unordered
 
 __all__ = [
     "collect",
@@ -89,18 +89,20 @@ def _beside(ours: Mapping, theirs: Mapping, datasets: list[str], method: str) ->
 
 
 def rank_table(ours: Mapping[str, Mapping[str, float]], theirs: Mapping[str, Mapping[str, float]]) -> str:
-    """Average ranks of the paper's methods, ours and printed."""
+    """Ranks of the paper's methods, the paper's in brackets, and their averages."""
     methods = list(next(iter(theirs.values())))
     kept = {dataset: {method: cells[method] for method in methods} for dataset, cells in ours.items()}
+    rows = [
+        [dataset, *(f"{ranks(kept[dataset])[m]} ({ranks(theirs[dataset])[m]})" for m in methods)]
+        for dataset in kept
+    ]
     mine, printed = average_ranks(kept), average_ranks(theirs)
-    return markdown(
-        ["average rank", *methods],
-        [["ours", *(f"{mine[m]:.1f}" for m in methods)], ["paper", *(f"{printed[m]:.1f}" for m in methods)]],
-    )
+    rows.append(["**average**", *(f"{mine[m]:.1f} ({printed[m]:.1f})" for m in methods)])
+    return markdown(["rank", *methods], rows)
 
 
 def dunn_table(scores: Scores, printed: Mapping[tuple[str, str], float]) -> str:
-    """Dunn's test on results pooled over data sets and splits: two-sided, one-sided, and as printed."""
+    """Dunn's test on results pooled over data sets and splits: two-sided, one-sided, and beside the paper's."""
     methods = list(dict.fromkeys(name for pair in printed for name in reversed(pair)))
     scores = {dataset: cells for dataset, cells in scores.items() if all(method in cells for method in methods)}
     pooled = {
@@ -109,12 +111,13 @@ def dunn_table(scores: Scores, printed: Mapping[tuple[str, str], float]) -> str:
     }
     two_sided = dunn(pooled)
     one_sided = {pair: value / 2 for pair, value in two_sided.items()}
-    two, one = adjusted(two_sided), adjusted(one_sided)
+    two, one, plain = adjusted(two_sided), adjusted(one_sided), unordered(one_sided)
     rows = []
     for (a, b), p in printed.items():
         pair = (a, b) if (a, b) in two else (b, a)
-        rows.append([f"{a} against {b}", f"{two[pair]:.4f}", f"{one[pair]:.4f}", f"{p:.4f}"])
-    return markdown(["pair", "two-sided", "one-sided", "paper"], rows)
+        values = (two[pair], one[pair], plain[pair], p)
+        rows.append([f"{a} against {b}", *(f"{value:.4f}" for value in values), f"{plain[pair] - p:+.4f}"])
+    return markdown(["pair", "two-sided", "one-sided", "one-sided, p m / rank", "paper", "difference"], rows)
 
 
 def paired_table(scores: Scores, ours: str, others: Iterable[str]) -> str:

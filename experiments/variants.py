@@ -44,7 +44,7 @@ from .protocol import (
     by_itself,
     judge,
     least_squares,
-    recalled,
+    mean_recall,
     run,
     with_chosen,
 )
@@ -238,7 +238,7 @@ def cooked(recipe: Recipe, clusterer: Make) -> Callable[[Task], Fitted]:
             for i, h in enumerate(task.grids.h):
                 P, P_test = (recipe.regressors(clusters, h, task.X[part], task.order) for part in (train, test))
                 for j, lam in enumerate(task.grids.lam):
-                    scores[i, j] += recalled(task.y[test], answers(P_test, recipe.fit(P, task.y[train], lam)))
+                    scores[i, j] += mean_recall(task.y[test], answers(P_test, recipe.fit(P, task.y[train], lam)))
         i, j = np.unravel_index(np.argmax(scores), scores.shape)
         h, lam = task.grids.h[i], task.grids.lam[j]
         clusters = Clusters.found(task, clusterer(**task.chosen), task.X, task.y)
@@ -285,14 +285,20 @@ def sfp(n_rules: int) -> Callable[[Task], Fitted]:
     return lambda task: METHODS["SFP"].fit(replace(task, n_rules=n_rules))
 
 
-def narrow(h: float) -> Variant:
-    """First-order SESSC-LSE whose widths go no further than this."""
+def narrow(name: str, h: float, splits: int) -> Variant:
+    """First-order rules whose widths go no further than this."""
 
     def fit(task: Task) -> Fitted:
         kept = tuple(value for value in task.grids.h if value <= h)
-        return METHODS["SESSC-LSE"].fit(replace(task, grids=replace(task.grids, h=kept)))
+        return METHODS[name].fit(replace(task, grids=replace(task.grids, h=kept)))
 
-    return Variant(fit, orders=(1,), after="SESSC", linear=("drd", "steel"))
+    return Variant(fit, (1,), METHODS[name].after, linear=("drd", "steel"), linear_splits=splits)
+
+
+def balanced(task: Task) -> Fitted:
+    """SESSC-LSE whose least squares weighs all classes alike."""
+    model = task.search(SESSC(**task.chosen), {}, search="joint", class_weight="balanced")
+    return model, task.chosen | model.best_params_
 
 
 def sfp_as_printed(task: Task) -> Fitted:
@@ -306,6 +312,12 @@ VARIANTS: dict[str, Variant] = {
         cooked(Recipe(floored=True), starting_from_memberships(FlooredFCM)),
         orders=(0, 1),
         splits=15,
+        linear_splits=3,
+    ),
+    "FCM-LSE, floors, random memberships and code's widths": Variant(
+        cooked(Recipe(floored=True, square_widths=True), starting_from_memberships(FlooredFCM)),
+        orders=(0, 1),
+        linear=("wpbc", "drd", "satellite"),
         linear_splits=3,
     ),
     "FCM-LSE, floors alone": Variant(cooked(Recipe(floored=True), FlooredFCM)),
@@ -327,7 +339,9 @@ VARIANTS: dict[str, Variant] = {
     **sessc("Z from clusters", starting_from_clusters, datasets=SMALL, splits=3),
     **sessc("squared loss", lambda estimator: partial(estimator, loss="squared"), datasets=SMALL, splits=3),
     **sessc("eta per sample", partial(minimising, LoweredEta), datasets=SMALL, splits=3),
-    "SESSC-LSE, searched jointly": Variant(least_squares(SESSC, "gamma", "eta", "beta"), datasets=("wpbc", "drd")),
+    "SESSC-LSE, searched jointly": Variant(
+        least_squares(SESSC, "gamma", "eta", "beta"), datasets=("wpbc", "drd"), splits=30
+    ),
     "SESSC-LSE, code's widths": Variant(
         cooked(Recipe(square_widths=True), SESSC), after="SESSC", orders=(0, 1), linear=("drd", "steel")
     ),
@@ -337,8 +351,13 @@ VARIANTS: dict[str, Variant] = {
     "SESSC-LSE, floored firing": Variant(
         cooked(Recipe(floored=True), SESSC), after="SESSC", orders=(0, 1), linear=("drd", "steel")
     ),
-    "SESSC-LSE, h up to 10": narrow(10.0),
-    "SESSC-LSE, h up to 1": narrow(1.0),
+    "SESSC-LSE, balanced classes": Variant(balanced, after="SESSC"),
+    "SESSC-LSE, h up to 10": narrow("SESSC-LSE", 10.0, 5),
+    **{
+        f"{name}, h up to 1": narrow(name, 1.0, 5 if name == "SESSC-LSE" else 3)
+        for name in METHODS
+        if "LSE" in name
+    },
     **{f"{name}, with follow-up time": with_time(name) for name in METHODS},
 }
 

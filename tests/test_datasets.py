@@ -97,3 +97,9 @@ def test_generators_repeat_themselves(make):
     for a, b in zip(make(50, random_state=3), make(50, random_state=3), strict=True):
         np.testing.assert_array_equal(a, b)
     assert not np.array_equal(make(50, random_state=3)[0], make(50, random_state=4)[0])
+
+
+def test_a_folder_that_is_not_there(monkeypatch, tmp_path):
+    monkeypatch.setenv("SESSC_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(FileNotFoundError, match=r"nowhere.*does not exist"):
+        load("vehicle")

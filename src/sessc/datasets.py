@@ -77,7 +77,10 @@ def load(name: str, *, return_X_y: bool = False, as_frame: bool = False) -> Any:
 
 
 def _read(name: str) -> tuple[list[str], np.ndarray, np.ndarray]:
-    for folder in [Path(os.environ.get("SESSC_DATA") or _cache()), _cache()]:
+    given = os.environ.get("SESSC_DATA")
+    if given and not Path(given).is_dir():
+        raise FileNotFoundError(f"The folder {given!r}, named in SESSC_DATA, does not exist; correct or unset it.")
+    for folder in [Path(given or _cache()), _cache()]:
         path = folder / f"{name}.csv"
         if path.exists():
             return _parse(_verified(name, path.read_bytes(), str(path), "replace or remove it"))
