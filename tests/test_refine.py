@@ -233,3 +233,12 @@ def test_dropping_rules_does_not_make_the_others_too_long(seed):
     rows = np.random.default_rng(seed).permutation(len(y))[:120]
     model = TSKClassifier(10, refine=60, conditions=3, random_state=seed).fit(X[rows], y[rows])
     assert model.rules_.n_conditions.mean() <= 3
+
+
+@pytest.mark.parametrize("conditions", [None, 3])
+def test_centres_stay_where_data_are(conditions):
+    X, y = load_breast_cancer(return_X_y=True)
+    rules = TSKClassifier(5, refine=200, conditions=conditions, pull=0.0, random_state=0).fit(X, y).rules_
+    slack = 1e-9 * np.abs(X).max(axis=0)
+    assert np.all(rules.centers_in_units >= X.min(axis=0) - slack)
+    assert np.all(rules.centers_in_units <= X.max(axis=0) + slack)

@@ -7,7 +7,7 @@ anyone can recognise it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ._array import Array, array_namespace, scalar
 from .rows import Block, Rows
@@ -25,6 +25,9 @@ class Frame:
     """Weighted standard deviation of each column, shape (D,); exactly zero for a constant column."""
     weight: float
     """Sum of the sample weights; the number of rows if there are none."""
+    low: Array
+    high: Array
+    """The smallest and the largest value of each column, shape (D,)."""
 
     @property
     def scale(self) -> Array:
@@ -80,19 +83,24 @@ def measure(rows: Rows) -> Frame:
     xp = array_namespace(moments.x)
     center, weight = xp.astype(moments.mean, rows.X.dtype), float(moments.weight)
     squares = rows.standardized(center).sum(_squares)
-    return Frame(center, xp.sqrt(squares / weight), weight)
+    low, high = (xp.astype(bound, rows.X.dtype) for bound in (moments.low, moments.high))
+    return Frame(center, xp.sqrt(squares / weight), weight, low, high)
 
 
 def centered(rows: Rows) -> tuple[Rows, Frame]:
     """These rows measured from their mean, and the frame they have then."""
     frame = measure(rows)
-    xp = array_namespace(frame.center)
-    return rows.standardized(frame.center), replace(frame, center=xp.zeros_like(frame.center))
+    return rows.standardized(frame.center), _seen(frame, array_namespace(frame.center).ones_like(frame.center))
 
 
 def standardized(rows: Rows) -> tuple[Rows, Frame]:
     """These rows as z-scores, and the frame they have then."""
     frame = measure(rows)
+    return rows.standardized(frame.center, frame.scale), _seen(frame, frame.scale)
+
+
+def _seen(frame: Frame, scale: Array) -> Frame:
+    """The same frame measured from its own centre, in units of ``scale``."""
     xp = array_namespace(frame.center)
-    spread = frame.spread / frame.scale
-    return rows.standardized(frame.center, frame.scale), Frame(xp.zeros_like(spread), spread, frame.weight)
+    low, high = ((bound - frame.center) / scale for bound in (frame.low, frame.high))
+    return Frame(xp.zeros_like(frame.center), frame.spread / scale, frame.weight, low, high)

@@ -106,6 +106,8 @@ class Pulls:
     """tau, towards where centres and precisions began."""
     nothing: float = 0.0
     """kappa, towards no conditions at all."""
+    within: tuple[np.ndarray, np.ndarray] | None = None
+    """Smallest and largest centres (D,): a condition about a value that never occurs is hard to read."""
 
     def __call__(self, rules: Moving, start: Moving) -> Moving:
         """The penalty and its slope."""
@@ -219,6 +221,8 @@ def refine(
         Called after each iteration; a true answer ends the descent.
     """
     rows = rows.prepared(prepare)
+    low, high = _bounds(start, pulls)
+    start = start.like(np.clip(start.flat(), low, high))
     weight = float(rows.X.shape[0] if rows.sample_weight is None else rows.sample_weight.sum())
     first = start.flat()
 
@@ -237,9 +241,6 @@ def refine(
         if stop():
             raise StopIteration
 
-    low, high = np.full(first.size, -np.inf), np.full(first.size, np.inf)
-    precisions = slice(start.centers.size, 2 * start.centers.size)
-    low[precisions], high[precisions] = 0.0, np.where(first[precisions] > 0, np.inf, 0.0)
     with one_blas_thread:
         minimize(
             objective,
@@ -251,3 +252,12 @@ def refine(
             options={"maxiter": max_iter, "maxcor": 20, "ftol": tol, "gtol": 0.0, "maxfun": 10 * max_iter},
         )
     return start.like(best), np.asarray(history)
+
+
+def _bounds(rules: Moving, pulls: Pulls) -> tuple[np.ndarray, np.ndarray]:
+    """Smallest and largest values of everything that moves; a precision of zero stays zero."""
+    every = np.full(rules.consequents.size, np.inf)
+    least, most = (-np.inf, np.inf) if pulls.within is None else pulls.within
+    low, high = (np.broadcast_to(bound, rules.centers.shape).ravel() for bound in (least, most))
+    free = np.where(rules.precisions.ravel() > 0, np.inf, 0.0)
+    return np.concatenate([low, np.zeros(free.size), -every]), np.concatenate([high, free, every])

@@ -32,7 +32,8 @@ def shortening(rows: Rows, rules: Moving, loss: OutputLoss, pulls: Pulls) -> Ite
     weight = rows.X.shape[0] if rows.sample_weight is None else rows.sample_weight.sum()
     strength = FIRST_STRENGTH * float(weight)
     while np.any(rules.precisions > 0):
-        pulling = replace(pulls, nothing=strength)
+        # On the way down centres go where they like: far away and wide is how a condition begins to matter less.
+        pulling = replace(pulls, nothing=strength, within=None)
         rules, _ = refine(rows, rules, loss, pulling, max_iter=STEP_ITERATIONS, tol=1e-5)
         yield rules
         strength *= GROWTH

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ._array import divide
+from ._array import divide, to_numpy
 from ._progress import CallbackSupportMixin, Progress, with_callbacks
 from .checks import (
     RANGES,
@@ -236,7 +236,9 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
             if any(number is not None for number in conditions):
                 raise ValueError("conditions needs refinement to choose them; set refine to a few hundred.")
             return [rules] * len(conditions), np.empty(0)
-        rows, loss, pulls = problem.fit_rows, self._output_loss, Pulls(ridge=alpha, start=self.pull)
+        frame = problem.frame
+        pulls = Pulls(ridge=alpha, start=self.pull, within=(to_numpy(frame.low), to_numpy(frame.high)))
+        rows, loss = problem.fit_rows, self._output_loss
         rules = replace(rules, consequents=self._first_scale * rules.consequents)
         rules, history = refine(rows, rules, loss, pulls, max_iter=self.refine, stop=stop)
         return concise(rows, rules, loss, pulls, conditions, max_iter=self.refine), history
