@@ -10,7 +10,6 @@ All tuning happens inside the training part. A unit of work is one (data set, sp
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -21,14 +20,14 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
-from sessc import RuleBase, TSKClassifierCV, __version__
+from sessc import RuleBase, TSKClassifierCV
 from sessc.datasets import NAMES
 
-from .protocol import N_SPLITS, Method, Unit, Work, bca, prepared, run
+from .protocol import N_SPLITS, Method, Unit, Work, bca, judged, prepared, run
 from .results import Result, Results
 
 PATH = Path(__file__).parent / "results" / "comparison.csv"
@@ -99,26 +98,14 @@ def compute(unit: Unit, grids: Any, chosen: dict[str, Any]) -> Compared:
     answers = model.predict(X_test)
     predicted = time.perf_counter()
     rules: RuleBase | None = getattr(model, "rules_", None)
+    has_odds = hasattr(model, "predict_proba")
     return Compared(
-        dataset=unit.dataset,
-        split=unit.split,
-        order=unit.order,
-        method=unit.method,
-        rca=round(100 * accuracy_score(y_test, answers), 4),
-        bca=round(100 * balanced_accuracy_score(y_test, answers), 4),
-        parameters=json.dumps(getattr(model, "best_params_", {})),
-        seed=unit.split,
-        version=__version__,
-        seconds=round(fitted - started, 3),
-        log_loss=round(log_loss(y_test, model.predict_proba(X_test)), 4) if _has_odds(model) else float("nan"),
+        **judged(unit, y_test, answers, getattr(model, "best_params_", {}), round(fitted - started, 3)),
+        log_loss=round(log_loss(y_test, model.predict_proba(X_test)), 4) if has_odds else float("nan"),
         rules=float("nan") if rules is None else rules.n_rules,
         conditions=float("nan") if rules is None else float(rules.n_conditions.sum()),
         predict_seconds=round(predicted - fitted, 5),
     )
-
-
-def _has_odds(model: Any) -> bool:
-    return hasattr(model, "predict_proba")
 
 
 def units(models: list[str], splits: int) -> Iterator[Unit]:

@@ -248,18 +248,25 @@ def judge(unit: Unit, method: Method, grids: Grids, chosen: dict[str, Any]) -> R
     X, X_test, y, y_test = prepared(unit.dataset, unit.split)
     model, parameters = method.fit(Task(X, y, unit.order, unit.split, grids, chosen))
     answers = model.predict(X_test)
-    return Result(
-        dataset=unit.dataset,
-        split=unit.split,
-        order=unit.order,
-        method=unit.method,
-        rca=round(100 * accuracy_score(y_test, answers), 4),
-        bca=round(100 * balanced_accuracy_score(y_test, answers), 4),
-        parameters=json.dumps(parameters),
-        seed=unit.split,
-        version=__version__,
-        seconds=round(time.perf_counter() - started, 2),
-    )
+    return Result(**judged(unit, y_test, answers, parameters, round(time.perf_counter() - started, 2)))
+
+
+def judged(
+    unit: Unit, y: np.ndarray, answers: np.ndarray, parameters: dict[str, Any], seconds: float
+) -> dict[str, Any]:
+    """The cells of a result's line."""
+    return {
+        "dataset": unit.dataset,
+        "split": unit.split,
+        "order": unit.order,
+        "method": unit.method,
+        "rca": round(100 * accuracy_score(y, answers), 4),
+        "bca": round(100 * balanced_accuracy_score(y, answers), 4),
+        "parameters": json.dumps(parameters),
+        "seed": unit.split,
+        "version": __version__,
+        "seconds": seconds,
+    }
 
 
 @dataclass(frozen=True)
