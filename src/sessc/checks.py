@@ -71,6 +71,7 @@ RANGES = {
     "width_scale": POSITIVE._replace(words=("auto",)),
     "refine": _Range(Integral, lambda v: v >= 0, "a whole number of zero or more"),
     "pull": _NOT_NEGATIVE,
+    "parsimony": _NOT_NEGATIVE,
     "conditions": _Range((Real, type(None)), lambda v: v is None or 0 < v < np.inf, "a positive number or None"),
     "order": _Range(Integral, lambda v: v in (0, 1), "0 or 1"),
     "loss": _Range(str, lambda v: v in ("log", "squared"), '"log" or "squared"'),

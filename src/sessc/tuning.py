@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
-from itertools import pairwise, product
+from itertools import groupby, pairwise, product
 from numbers import Number
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
 from ._progress import Progress, with_callbacks
@@ -56,12 +56,20 @@ DEFAULT_GRID = {"gamma": (1.0, 10.0, 100.0), "beta": (0.1, 1.0, 10.0)}
 PLAIN_WIDTHS, PLAIN_ALPHAS = (1.0, 3.0, 10.0, 30.0), (0.001, 0.01, 0.1, 1.0, 10.0)
 """What is searched for rules that are not refined."""
 
-SHAPES = ((1, 1), (1, 2), (1, 4), (0, 5), (0, 10), (0, 20))
-"""Orders and numbers of rules tried for refined rules: from one linear rule, which is a linear model, onwards."""
+REFINED_WIDTHS, REFINED_ALPHAS = ("auto",), (0.03, 0.3, 3.0)
+"""What is searched for rules that are refined."""
+
+SHAPES = ((1, 1), (1, 2), (1, 4), (1, 8), (0, 5), (0, 10), (0, 20), (0, 30))
+"""Orders and numbers of refined rules, for each order as long as more rules help. One linear rule is a linear
+model."""
+
+N_FOLDS, ENOUGH_ROWS, MOST_REPEATS = 5, 1000, 5
+"""Folds are repeated until so many rows were judged."""
 
 Candidate = dict[str, Any]
 Clusters = tuple[Objective, Parameters]
 Formula = Callable[[np.ndarray], np.ndarray]
+Split = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -221,6 +229,7 @@ class _TSKCV(_TSK):
         pull: float,
         conditions: Any,
         search: str,
+        parsimony: float,
         cv: Any,
         scoring: Any,
         standardize: bool,
@@ -235,6 +244,7 @@ class _TSKCV(_TSK):
         self.pull = pull
         self.conditions = conditions
         self.search = search
+        self.parsimony = parsimony
         self.cv = cv
         self.scoring = scoring
 
@@ -265,21 +275,31 @@ class _TSKCV(_TSK):
         plain._read_problem(table, y, weight)  # complain about y before splitting it
         candidates = self._candidates(plain)
         staged = self._is_staged(plain.clusterer, candidates)
-        searches = []
-        for shape in shapes:
-            folds = list(self._folds(clone(plain).set_params(**shape), table, np.asarray(y), weight))
-            searches.append(_Search(shape if len(shapes) > 1 else {}, folds, candidates, ranges, self.n_jobs))
-        progress = Progress(self, sum(search.count_steps(staged) for search in searches), "fold")
-        trials = [t for s in searches for t in (s.staged if staged else s.joint)(progress)]
+        seed = plain.clusterer.random_state if plain.random_state is None else plain.random_state
+        splits = list(self._splits(table, np.asarray(y), weight, seed))
+        search = partial(_Search, candidates=candidates, ranges=ranges, staged=staged, n_jobs=self.n_jobs)
+        progress = Progress(self, len(shapes) * len(splits) * search({}, []).steps_for_each_fold, "fold")
+        trials: list[Trial] = []
+        for _, growing in groupby(shapes, key=lambda shape: shape["order"]):
+            highest = -np.inf
+            for shape in growing:
+                folds = list(self._folds(clone(plain).set_params(**shape), splits, table, np.asarray(y), weight))
+                found = search(shape if len(shapes) > 1 else {}, folds).run(progress)
+                trials += found
+                score = _best(_last_stage(found)).mean
+                if self._grows and score <= highest:
+                    break
+                highest = max(highest, score)
         progress.finish()
         self.cv_results_ = _results(trials)
-        best = _best([trial for trial in trials if trial.stage == trials[-1].stage])
+        overlap = float(np.mean([len(test) / len(train) for train, test in splits]))
+        best = _simplest(_last_stage(trials), self.parsimony, overlap)
         self.best_params_, self.best_score_ = best.params, best.mean
         self._adopt(plain.set_params(**best.params).fit(X, y, sample_weight))
         return self
 
     def _to_try(self) -> Ranges:
-        widths, alphas = (("auto",), (0.1, 1.0, 10.0)) if self.refine else (PLAIN_WIDTHS, PLAIN_ALPHAS)
+        widths, alphas = (REFINED_WIDTHS, REFINED_ALPHAS) if self.refine else (PLAIN_WIDTHS, PLAIN_ALPHAS)
         return Ranges(
             _each_of("width_scales", self.width_scales, widths, RANGES["width_scale"]),
             _each_of("alphas", self.alphas, alphas, RANGES["alpha"]),
@@ -318,9 +338,16 @@ class _TSKCV(_TSK):
             plain._check_clusterer(clone(plain.clusterer).set_params(**candidate))
         return candidates
 
-    def _folds(self, plain: _TSK, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Iterator[Fold]:
+    @property
+    def _grows(self) -> bool:
+        """Whether more rules are tried only as long as that helps."""
+        return isinstance(self.n_rules, str)
+
+    def _folds(
+        self, plain: _TSK, splits: list[Split], X: np.ndarray, y: np.ndarray, weight: np.ndarray | None
+    ) -> Iterator[Fold]:
         scorer = get_scorer(self.scoring or self._default_scoring)
-        for train, test in self._splits(X, y, weight):
+        for train, test in splits:
             model = clone(plain)
             part = None if weight is None else weight[train]
             problem = model._read_problem(X[train], y[train], part)
@@ -337,12 +364,11 @@ class _TSKCV(_TSK):
                 scorer,
             )
 
-    def _splits(
-        self, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _splits(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, seed: Any) -> Iterator[Split]:
         """Training and test rows of each fold; rows of weight zero do not exist and are in neither."""
         counts = np.ones(len(X), bool) if weight is None else weight > 0
-        splitter = check_cv(self.cv, y[counts], classifier=isinstance(self, ClassifierMixin))
+        cv = self._repeated(int(counts.sum()), seed) if self.cv is None else self.cv
+        splitter = check_cv(cv, y[counts], classifier=isinstance(self, ClassifierMixin))
         if isinstance(self.cv, Iterable):  # rows are given as they stand in X
             for train, test in splitter.split(X, y):
                 rows = np.arange(len(X))
@@ -352,6 +378,12 @@ class _TSKCV(_TSK):
         rows = np.flatnonzero(counts)
         for train, test in splitter.split(X[rows], y[rows]):
             yield rows[train], rows[test]
+
+    def _repeated(self, n_rows: int, seed: Any) -> Any:
+        """Five folds; of few rows again and again, for their scores are noisy."""
+        splitter = RepeatedStratifiedKFold if isinstance(self, ClassifierMixin) else RepeatedKFold
+        repeats = min(MOST_REPEATS, -(-ENOUGH_ROWS // n_rows))
+        return splitter(n_splits=N_FOLDS, n_repeats=repeats, random_state=seed)
 
     def _is_staged(self, clusterer: SoftSubspace, candidates: list[Candidate]) -> bool:
         predicts = clusterer._loss() is not None
@@ -402,10 +434,21 @@ class Trial:
     stage: int
     params: Candidate
     scores: np.ndarray
+    size: float
+    """How many numbers its rules consist of."""
 
     @property
     def mean(self) -> float:
         return float(np.mean(self.scores))
+
+    def loses_to(self, other: Trial, overlap: float) -> tuple[float, float]:
+        """By how much on average, and the standard error of that, as Nadeau and Bengio correct it.
+
+        Training parts overlap, so that folds know less together than as many independent ones would.
+        """
+        lost = other.scores - self.scores
+        spread = np.std(lost, ddof=1) if len(lost) > 1 else 0.0
+        return float(np.mean(lost)), float(spread * np.sqrt(1 / len(lost) + overlap))
 
 
 def _best(trials: list[Trial]) -> Trial:
@@ -414,6 +457,22 @@ def _best(trials: list[Trial]) -> Trial:
     if not scored:
         raise ValueError("scoring gave NaN for every candidate; choose a score that every fold allows.")
     return max(scored, key=lambda trial: trial.mean)
+
+
+def _last_stage(trials: list[Trial]) -> list[Trial]:
+    return [trial for trial in trials if trial.stage == trials[-1].stage]
+
+
+def _simplest(trials: list[Trial], parsimony: float, overlap: float) -> Trial:
+    """The best of the smallest models that lose to the best by no more than so many standard errors."""
+    best = _best(trials)
+    good = [best]
+    for trial in trials:
+        loss, error = trial.loses_to(best, overlap)
+        if loss <= parsimony * error:
+            good.append(trial)
+    least = min(trial.size for trial in good)
+    return _best([trial for trial in good if trial.size == least])
 
 
 @dataclass(frozen=True)
@@ -425,13 +484,21 @@ class _Search:
     folds: list[Fold]
     candidates: list[Candidate]
     ranges: Ranges
+    staged: bool
     n_jobs: int | None
 
-    def staged(self, progress: Progress) -> list[Trial]:
+    def run(self, progress: Progress) -> list[Trial]:
+        return (self._staged if self.staged else self._joint)(progress)
+
+    @property
+    def steps_for_each_fold(self) -> int:
+        return len(self._chunks) + int(self.staged)
+
+    def _staged(self, progress: Progress) -> list[Trial]:
         """First the clusterer's parameters, by how well its clusters predict; then widths and penalties."""
         votes = self._over_candidates(_vote, progress)
         first = [
-            Trial(1, self.shape | _prefixed(candidate), np.asarray([score for score, _ in row]))
+            Trial(1, self.shape | _prefixed(candidate), np.asarray([score for score, _ in row]), self._size())
             for candidate, row in zip(self.candidates, votes, strict=True)
         ]
         best = first.index(_best(first))
@@ -441,7 +508,7 @@ class _Search:
         ]
         return first + self._rule_trials(2, first[best].params, np.stack(self._run(work, progress), axis=-1))
 
-    def joint(self, progress: Progress) -> list[Trial]:
+    def _joint(self, progress: Progress) -> list[Trial]:
         """Every clustering with all its widths and penalties."""
         scores = self._over_candidates(partial(_cluster_and_make_rules, ranges=self.ranges), progress)
         return [
@@ -452,16 +519,24 @@ class _Search:
 
     def _rule_trials(self, stage: int, params: Candidate, scores: np.ndarray) -> list[Trial]:
         each = zip(self.ranges.params(), scores.reshape(-1, scores.shape[-1]), strict=True)
-        return [Trial(stage, params | more, by_fold) for more, by_fold in each]
+        return [Trial(stage, params | more, by_fold, self._size(more.get("conditions"))) for more, by_fold in each]
+
+    def _size(self, conditions: float | None = None) -> float:
+        """How many numbers rules of at most so many conditions consist of."""
+        model, problem = self.folds[0].model, self.folds[0].problem
+        n_features, n_outputs = problem.rows.X.shape[1], len(problem.outputs)
+        if isinstance(model, ClassifierMixin):
+            n_outputs -= 1  # probabilities sum to one
+        length = n_features if conditions is None else min(conditions, n_features)
+        if model.n_rules == 1:
+            length = 0
+        return model.n_rules * (2 * length + n_outputs * (1 + model.order * n_features))
 
     @property
     def _chunks(self) -> list[list[Candidate]]:
         n_chunks = min(len(self.candidates), 2 * effective_n_jobs(self.n_jobs))
         bounds = np.linspace(0, len(self.candidates), n_chunks + 1).astype(int)
         return [self.candidates[low:high] for low, high in pairwise(bounds)]
-
-    def count_steps(self, staged: bool) -> int:
-        return len(self.folds) * (len(self._chunks) + int(staged))
 
     def _over_candidates(self, fn: Any, progress: Progress) -> list[list]:
         """``fn(fold, candidate)`` as rows of candidates by columns of folds."""
@@ -520,8 +595,9 @@ def _results(trials: list[Trial]) -> dict[str, Any]:
 
 _SEARCH_PARAMETERS = """\
 n_rules : int, list of int or "auto", default="auto"
-        Numbers of rules to try. "auto" goes with the order: 1, 2 and 4 linear rules, and 5, 10 and 20 constant
-        ones; 30 constant ones, as in the paper, without refinement. One linear rule is a linear model.
+        Numbers of rules to try. "auto" goes with the order, 1, 2, 4 and 8 linear rules, and 5, 10, 20 and 30
+        constant ones, and tries more only as long as that helps; without refinement it is 30, as in the paper.
+        One linear rule is a linear model.
     order : {0, 1, "auto"}, default="auto"
         Whether a rule concludes constants or linear functions of the inputs; "auto" tries both.
     clusterer : clusterer of this library, default=None
@@ -534,7 +610,7 @@ n_rules : int, list of int or "auto", default="auto"
         Values of ``width_scale``, the paper's h, to try: numbers, or "auto" among them. By default "auto" alone;
         without refinement 1, 3, 10, 30.
     alphas : list of float or "auto", default="auto"
-        Values of ``alpha``, the paper's lambda, to try. By default 0.1, 1, 10; without refinement 0.001, 0.01,
+        Values of ``alpha``, the paper's lambda, to try. By default 0.03, 0.3, 3; without refinement 0.001, 0.01,
         0.1, 1, 10.
     refine : int, default=200
         Iterations of refinement, at most; see the plain model. 0 gives the paper's own search.
@@ -546,7 +622,13 @@ n_rules : int, list of int or "auto", default="auto"
         "staged" first chooses the clusterer's parameters by how well its clusters predict by themselves and
         then widths and penalties, as the paper does for SESSC; "joint" tries all combinations. "auto" is
         staged for clusterers that use labels and joint for the others, which predict nothing by themselves.
-    cv : int, splitter or iterable of (train, test), default=5
+    parsimony : float, default=1.0
+        Of models that predict about equally well the simplest is chosen, the one that consists of the fewest
+        numbers. About equally well is within so many standard errors of the difference from the best, corrected
+        for training parts that overlap (Nadeau and Bengio, 2003). 0 chooses the best.
+    cv : int, splitter or iterable of (train, test), default=None
+        None takes five shuffled folds, and for fewer than a thousand rows repeats them, up to five times, because
+        the scores of few rows are noisy.
     scoring : str or callable, default=None
         A scikit-learn scorer; {scoring} if None."""
 
@@ -557,7 +639,7 @@ best_params_ : dict
         Their mean score over the folds.
     cv_results_ : dict of columns
         One row for each candidate, in the order tried, as ``GridSearchCV`` gives it; ``stage`` says which part
-        of a staged search the row belongs to, and ranks are within it. Of equals the first is chosen."""
+        of a staged search the row belongs to, and ranks are within it."""
 
 
 def _searching(scoring: str) -> Any:
@@ -617,7 +699,8 @@ class TSKClassifierCV(_Classifies, _TSKCV):
         pull: float = 1.0,
         conditions: Any = None,
         search: str = "auto",
-        cv: Any = 5,
+        parsimony: float = 1.0,
+        cv: Any = None,
         scoring: Any = None,
         class_weight: Any = None,
         standardize: bool = True,
@@ -635,6 +718,7 @@ class TSKClassifierCV(_Classifies, _TSKCV):
             pull=pull,
             conditions=conditions,
             search=search,
+            parsimony=parsimony,
             cv=cv,
             scoring=scoring,
             standardize=standardize,
@@ -687,7 +771,8 @@ class TSKRegressorCV(_Regresses, _TSKCV):
         pull: float = 1.0,
         conditions: Any = None,
         search: str = "auto",
-        cv: Any = 5,
+        parsimony: float = 1.0,
+        cv: Any = None,
         scoring: Any = None,
         standardize: bool = True,
         random_state: Any = None,
@@ -704,6 +789,7 @@ class TSKRegressorCV(_Regresses, _TSKCV):
             pull=pull,
             conditions=conditions,
             search=search,
+            parsimony=parsimony,
             cv=cv,
             scoring=scoring,
             standardize=standardize,
