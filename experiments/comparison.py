@@ -10,6 +10,7 @@ All tuning happens inside the training part. A unit of work is one (data set, sp
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -38,9 +39,12 @@ class Compared(Result):
     """A result with what else people ask of a model; NaN where it has no answer."""
 
     log_loss: float
+    calibration: float
     rules: float
     conditions: float
     """Of all rules together."""
+    numbers: float
+    """That rules consist of: two for a condition, and what rules conclude."""
     predict_seconds: float
 
 
@@ -82,6 +86,7 @@ MODELS: dict[str, Fit] = {
     "30 rules": rules(30, order=0),
     "linear rules": rules(order=1),
     "10 concise rules": rules(10, order=0, conditions=5),
+    "10 terse rules": rules(10, order=0, conditions=3),
     "default": rules(),
     "logistic regression": logistic_regression,
     "random forest": random_forest,
@@ -97,15 +102,30 @@ def compute(unit: Unit, grids: Any, chosen: dict[str, Any]) -> Compared:
     fitted = time.perf_counter()
     answers = model.predict(X_test)
     predicted = time.perf_counter()
-    rules: RuleBase | None = getattr(model, "rules_", None)
-    has_odds = hasattr(model, "predict_proba")
+    odds = model.predict_proba(X_test) if hasattr(model, "predict_proba") else None
     return Compared(
         **judged(unit, y_test, answers, getattr(model, "best_params_", {}), round(fitted - started, 3)),
-        log_loss=round(log_loss(y_test, model.predict_proba(X_test)), 4) if has_odds else float("nan"),
-        rules=float("nan") if rules is None else rules.n_rules,
-        conditions=float("nan") if rules is None else float(rules.n_conditions.sum()),
+        log_loss=math.nan if odds is None else round(log_loss(y_test, odds), 4),
+        calibration=math.nan if odds is None else round(100 * calibration_error(y_test, odds), 3),
+        **size(getattr(model, "rules_", None)),
         predict_seconds=round(predicted - fitted, 5),
     )
+
+
+def calibration_error(y: np.ndarray, odds: np.ndarray, n_bins: int = 10) -> float:
+    """How far the probability of the chosen class is from how often it is right, on average over rows."""
+    confidence, right = odds.max(axis=1), odds.argmax(axis=1) == y
+    bins = np.minimum((confidence * n_bins).astype(int), n_bins - 1)
+    return float(np.abs(np.bincount(bins, confidence - right, n_bins)).sum() / len(y))
+
+
+def size(rules: Any) -> dict[str, float]:
+    """How much there is to read."""
+    if not isinstance(rules, RuleBase):
+        return {"rules": math.nan, "conditions": math.nan, "numbers": math.nan}
+    conditions = int(rules.n_conditions.sum())
+    said = rules.consequents[:, :, 1:].size  # one class has the rest
+    return {"rules": rules.n_rules, "conditions": conditions, "numbers": 2 * conditions + said}
 
 
 def units(models: list[str], splits: int) -> Iterator[Unit]:
