@@ -19,11 +19,11 @@ from .rows import Rows
 
 __all__ = ["concise", "shortening"]
 
-FIRST_STRENGTH = 1e-4
+FIRST_STRENGTH = 1e-3
 """Pull towards no conditions in the first step, for each unit of weight in the data."""
-GROWTH = 1.4
+GROWTH = 1.6
 """What the pull grows by from step to step."""
-STEP_ITERATIONS = 60
+STEP_ITERATIONS = 40
 IDLE = 1e-3
 """A rule is dropped if the loss without it is at most this share higher."""
 
@@ -53,16 +53,22 @@ def concise(
 
     None asks for the rules as they are. All share one way down, so a number's rules do not depend on the others.
     """
+    polished = partial(_polished, rows, loss, pulls, max_iter)
     shorter = shortening(rows, rules, loss, pulls)
     found: dict[float | None, Moving] = {None: rules}
     longer = rules
     for number in sorted({number for number in conditions if number is not None}, reverse=True):
         while _n_conditions(rules) > _allowed(rules, number):
             longer, rules = rules, next(shorter)
-        kept = without_idle(rows, _cut(longer, number), loss)
-        kept = _cut(kept, number)  # the idle ones may have been short
-        found[number] = refine(rows, kept, loss, pulls, max_iter=max_iter)[0]
+        kept = polished(_cut(longer, number))
+        busy = without_idle(rows, kept, loss)  # not before: rules that were just cut look idle and are not
+        dropped = len(busy.centers) < len(kept.centers)
+        found[number] = polished(_cut(busy, number)) if dropped else kept  # the idle ones may have been short
     return [found[number] for number in conditions]
+
+
+def _polished(rows: Rows, loss: OutputLoss, pulls: Pulls, max_iter: int, rules: Moving) -> Moving:
+    return refine(rows, rules, loss, pulls, max_iter=max_iter)[0]
 
 
 def _n_conditions(rules: Moving) -> int:
