@@ -10,7 +10,7 @@ from sessc.cli import main
 def test_demo_shows_scores_and_rules(capsys):
     assert main(["demo", "--rules", "3"]) == 0
     shown = capsys.readouterr().out
-    for words in ("logistic regression", "fuzzy rules", "Rule 3", "malignant", "worst perimeter", "Settings"):
+    for words in ("logistic regression", "short rules", "Rule 3", "malignant", "worst radius", "Settings"):
         assert words in shown
 
 

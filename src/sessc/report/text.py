@@ -35,7 +35,7 @@ def to_text(rules: RuleBase, *, max_conditions: int | None = None) -> str:
         f"{_count(rules.n_rules, 'rule')} for {kind} by {_count(rules.n_features, 'feature')}, "
         f"with {conclusions} outputs."
     )
-    if np.any(rules.n_conditions < rules.n_features):
+    if 0 < rules.n_conditions.mean() < rules.n_features:
         head += f"\nA rule has {_number(rules.n_conditions.mean(), 1.0)} conditions on average."
     if max_conditions is not None and np.any(rules.n_conditions > max_conditions):
         head += f"\nThe {max_conditions} strongest conditions of each rule are shown; to_text() shows all."
