@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench paper paper-quick clean
+.PHONY: demo test lint bench paper paper-quick compare compare-others clean
 
 # The library alone is enough to run it.
 $(VENV)/.installed: pyproject.toml
@@ -49,5 +49,24 @@ paper-quick: $(VENV)/.installed-paper  ## three splits, thinned grids, in a few 
 	$(BIN)/python -m experiments.protocol --order 1 --quick
 	$(BIN)/python -m experiments.page --quick
 
+compare: $(VENV)/.installed-paper  ## refined rules beside other models, docs/refined.md
+	$(BIN)/python -m experiments.comparison
+	$(BIN)/python -m experiments.refined
+
+# Each in an environment of its own, since none is a dependency.
+REQUIRED_BY_highfis := highfis==0.36.0
+REQUIRED_BY_interpret := interpret-core==0.7.8
+REQUIRED_BY_imodels := imodels==3.0.4 six
+
+compare-others: compare-with-highfis compare-with-interpret compare-with-imodels  ## models of other libraries
+
+compare-with-%: .venv-%/.installed
+	.venv-$*/bin/python -m experiments.comparison --library $*
+
+.venv-%/.installed: pyproject.toml
+	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet -e . $(REQUIRED_BY_$*)
+	touch $@
+
 clean:
-	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

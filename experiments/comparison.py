@@ -2,9 +2,10 @@
 
     python -m experiments.comparison                      # all models, resuming where the last run stopped
     python -m experiments.comparison --models "10 rules"
+    python -m experiments.comparison --library highfis    # in an environment that has it, on ten splits
 
-All tuning happens inside the training part. A unit of work is one (data set, split, model) and a line of
-``results/comparison.csv``.
+All tuning happens inside the training part, where every class weighs the same. A unit of work is one (data set,
+split, model) and a line of ``results/comparison.csv``.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ from sklearn.svm import SVC
 from sessc import RuleBase, TSKClassifierCV
 from sessc.datasets import NAMES
 
+from .others import OTHERS, Fit, Size
 from .protocol import N_SPLITS, Method, Unit, Work, bca, judged, prepared, run
 from .results import Result, Results
 
 PATH = Path(__file__).parent / "results" / "comparison.csv"
+N_SPLITS_OF_OTHERS = 10
 
 
 @dataclass(frozen=True)
@@ -42,42 +45,59 @@ class Compared(Result):
     calibration: float
     rules: float
     conditions: float
-    """Of all rules together."""
     numbers: float
-    """That rules consist of: two for a condition, and what rules conclude."""
     predict_seconds: float
 
+    @property
+    def length(self) -> float:
+        """Conditions per rule, on average."""
+        return self.conditions / self.rules
 
-Fit = Callable[[np.ndarray, np.ndarray, int], Any]
-"""Training part and seed to a fitted model."""
+    @property
+    def milliseconds(self) -> float:
+        return 1000 * self.predict_seconds
 
 
 def rules(*n_rules: Any, **settings: Any) -> Fit:
     """Refined rules tuned by cross-validation."""
 
-    def fit(X: np.ndarray, y: np.ndarray, seed: int) -> Any:
+    def fit(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[Any, Size]:
         model = TSKClassifierCV(*n_rules, class_weight="balanced", scoring=bca, random_state=seed, **settings)
-        return model.fit(X, y)
+        return model, size(model.fit(X, y).rules_)
 
     return fit
 
 
-def logistic_regression(X: np.ndarray, y: np.ndarray, seed: int) -> Any:
-    return LogisticRegression(class_weight="balanced", max_iter=10_000).fit(X, y)
+def size(rules: RuleBase) -> Size:
+    said = rules.consequents[:, :, 1:].size  # one class has the rest
+    conditions = int(rules.n_conditions.sum())
+    return Size(rules.n_rules, conditions, 2 * conditions + said)
 
 
-def random_forest(X: np.ndarray, y: np.ndarray, seed: int) -> Any:
-    return RandomForestClassifier(300, class_weight="balanced", random_state=seed).fit(X, y)
+def plain(make: Callable[[int], Any]) -> Fit:
+    """A model without tuning, from its seed."""
+    return lambda X, y, seed: (make(seed).fit(X, y), Size())
 
 
-def gradient_boosting(X: np.ndarray, y: np.ndarray, seed: int) -> Any:
-    return HistGradientBoostingClassifier(class_weight="balanced", random_state=seed).fit(X, y)
+def logistic_regression(seed: int) -> Any:
+    return LogisticRegression(class_weight="balanced", max_iter=10_000)
 
 
-def support_vectors(X: np.ndarray, y: np.ndarray, seed: int) -> Any:
-    grid = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.1 / X.shape[1], 1 / X.shape[1], "scale"]}
+def random_forest(seed: int) -> Any:
+    return RandomForestClassifier(300, class_weight="balanced", random_state=seed)
+
+
+def gradient_boosting(seed: int) -> Any:
+    return HistGradientBoostingClassifier(class_weight="balanced", random_state=seed)
+
+
+def support_vectors(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[Any, Size]:
+    grid = {
+        "C": [1.0, 10.0, 100.0],
+        "gamma": [0.03 / X.shape[1], 0.1 / X.shape[1], 0.3 / X.shape[1], 1 / X.shape[1]],
+    }
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
-    return GridSearchCV(SVC(class_weight="balanced"), grid, scoring=bca, cv=folds).fit(X, y)
+    return GridSearchCV(SVC(class_weight="balanced"), grid, scoring=bca, cv=folds).fit(X, y), Size()
 
 
 MODELS: dict[str, Fit] = {
@@ -85,20 +105,20 @@ MODELS: dict[str, Fit] = {
     "10 rules": rules(10, order=0),
     "30 rules": rules(30, order=0),
     "linear rules": rules(order=1),
-    "10 concise rules": rules(10, order=0, conditions=5),
-    "10 terse rules": rules(10, order=0, conditions=3),
+    "10 concise rules": rules(10, order=0, conditions=(8, 5, 3), parsimony=0.25),
     "default": rules(),
-    "logistic regression": logistic_regression,
-    "random forest": random_forest,
-    "gradient boosting": gradient_boosting,
+    "logistic regression": plain(logistic_regression),
+    "random forest": plain(random_forest),
+    "gradient boosting": plain(gradient_boosting),
     "support vectors": support_vectors,
 }
+EVERY = MODELS | {name: fit for models in OTHERS.values() for name, fit in models.items()}
 
 
 def compute(unit: Unit, grids: Any, chosen: dict[str, Any]) -> Compared:
     X, X_test, y, y_test = prepared(unit.dataset, unit.split)
     started = time.perf_counter()
-    model = MODELS[unit.method](X, y, unit.split)
+    model, read = EVERY[unit.method](X, y, unit.split)
     fitted = time.perf_counter()
     answers = model.predict(X_test)
     predicted = time.perf_counter()
@@ -107,7 +127,7 @@ def compute(unit: Unit, grids: Any, chosen: dict[str, Any]) -> Compared:
         **judged(unit, y_test, answers, getattr(model, "best_params_", {}), round(fitted - started, 3)),
         log_loss=math.nan if odds is None else round(log_loss(y_test, odds), 4),
         calibration=math.nan if odds is None else round(100 * calibration_error(y_test, odds), 3),
-        **size(getattr(model, "rules_", None)),
+        **read._asdict(),
         predict_seconds=round(predicted - fitted, 5),
     )
 
@@ -117,15 +137,6 @@ def calibration_error(y: np.ndarray, odds: np.ndarray, n_bins: int = 10) -> floa
     confidence, right = odds.max(axis=1), odds.argmax(axis=1) == y
     bins = np.minimum((confidence * n_bins).astype(int), n_bins - 1)
     return float(np.abs(np.bincount(bins, confidence - right, n_bins)).sum() / len(y))
-
-
-def size(rules: Any) -> dict[str, float]:
-    """How much there is to read."""
-    if not isinstance(rules, RuleBase):
-        return {"rules": math.nan, "conditions": math.nan, "numbers": math.nan}
-    conditions = int(rules.n_conditions.sum())
-    said = rules.consequents[:, :, 1:].size  # one class has the rest
-    return {"rules": rules.n_rules, "conditions": conditions, "numbers": 2 * conditions + said}
 
 
 def units(models: list[str], splits: int) -> Iterator[Unit]:
@@ -139,11 +150,14 @@ def units(models: list[str], splits: int) -> Iterator[Unit]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS), metavar="NAME")
-    parser.add_argument("--splits", type=int, default=N_SPLITS, help="number of splits (default: 30)")
+    parser.add_argument("--library", choices=list(OTHERS), help="the models of another library instead")
+    parser.add_argument("--splits", type=int, help="number of splits (default: 30, or 10 for another library)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one a core)")
     options = parser.parse_args()
-    work = Work({name: Method(lambda task: (None, {})) for name in MODELS}, compute)
-    run(work, list(units(options.models, options.splits)), Results(PATH, Compared), None, options.jobs)
+    models = list(OTHERS[options.library]) if options.library else options.models
+    splits = options.splits or (N_SPLITS_OF_OTHERS if options.library else N_SPLITS)
+    work = Work({name: Method(lambda task: (None, {})) for name in EVERY}, compute)
+    run(work, list(units(models, splits)), Results(PATH, Compared), None, options.jobs)
 
 
 if __name__ == "__main__":

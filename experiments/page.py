@@ -30,7 +30,8 @@ from .tables import (
 )
 from .variants import VARIANTS
 
-ROOT = Path(__file__).parents[1]
+HERE = Path(__file__).parent
+ROOT = HERE.parent
 RESULTS = ROOT / "experiments" / "results"
 SIZES = {
     "wpbc": (198, 32, 2), "wdbc": (569, 30, 2), "vehicle": (846, 18, 4), "biodeg": (1055, 41, 2),
@@ -202,10 +203,7 @@ def defaults_table() -> str:
 
 
 class Page:
-    """The text of ``page.md``, in which ``<<name: argument; argument>>`` stands for what a method here answers."""
-
-    def __init__(self, evidence: Evidence):
-        self.evidence = evidence
+    """A text in which ``<<name: argument; argument>>`` stands for what a method here answers."""
 
     def filled(self, template: str) -> str:
         return re.sub(r"<<([^>]+)>>", self._answer, template)
@@ -214,6 +212,18 @@ class Page:
         name, _, arguments = " ".join(match[1].split()).partition(": ")
         answer = getattr(self, name.replace(" ", "_"))
         return answer(*(int(part) if part.isdigit() else part for part in arguments.split("; ") if part))
+
+    def written(self, template: str, path: Path) -> None:
+        """Fill in a template of this folder and write it into the documentation."""
+        path.write_text(self.filled((HERE / template).read_text(encoding="utf-8")), encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT)}")
+
+
+class PaperPage(Page):
+    """What ``paper.md`` asks."""
+
+    def __init__(self, evidence: Evidence):
+        self.evidence = evidence
 
     def data_sets(self) -> str:
         return data_sets()
@@ -274,13 +284,11 @@ class Page:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="the tables of a quick run alone, beside its results")
-    if parser.parse_args().quick:
-        evidence = Evidence(RESULTS / "quick.csv")
-        page = "\n\n".join(f"# {name} rules\n\n{results(evidence, order)}" for order, name in enumerate(ORDERS))
-        path = RESULTS / "quick.md"
-    else:
-        page = Page(Evidence()).filled((Path(__file__).parent / "page.md").read_text(encoding="utf-8"))
-        path = ROOT / "docs" / "paper.md"
+    if not parser.parse_args().quick:
+        PaperPage(Evidence()).written("paper.md", ROOT / "docs" / "paper.md")
+        return
+    evidence, path = Evidence(RESULTS / "quick.csv"), RESULTS / "quick.md"
+    page = "\n\n".join(f"# {name} rules\n\n{results(evidence, order)}" for order, name in enumerate(ORDERS))
     path.write_text(page, encoding="utf-8")
     print(f"wrote {path.relative_to(ROOT)}")
 

@@ -286,10 +286,10 @@ def test_recorded_rules_draw_the_boundary_that_was_scored():
 
 def test_the_page_is_what_the_recorded_results_give():
     """Whoever records results also runs ``make paper``."""
-    from experiments.page import ROOT, Evidence, Page
+    from experiments.page import ROOT, Evidence, PaperPage
 
-    template = (ROOT / "experiments" / "page.md").read_text(encoding="utf-8")
-    assert Page(Evidence()).filled(template) == (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    template = (ROOT / "experiments" / "paper.md").read_text(encoding="utf-8")
+    assert PaperPage(Evidence()).filled(template) == (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
 
 
 def test_every_figure_is_drawn_from_recorded_studies():

@@ -1,0 +1,141 @@
+"""The page "Rules beside other models": docs/refined.md and its picture, from the recorded comparison alone.
+
+python -m experiments.refined
+"""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from . import figures  # noqa: F401  (how our figures look)
+from .comparison import EVERY, MODELS, N_SPLITS_OF_OTHERS, PATH, Compared
+from .page import ROOT, Page
+from .results import Results
+from .tables import Scores, collect, markdown, means, paired_table
+
+PICTURE = ROOT / "docs" / "refined" / "size.png"
+COLUMNS = {
+    "BCA": ("bca", "{:.2f}"),
+    "RCA": ("rca", "{:.2f}"),
+    "log-loss": ("log_loss", "{:.3f}"),
+    "calibration error": ("calibration", "{:.1f}"),
+    "rules": ("rules", "{:.1f}"),
+    "conditions a rule": ("length", "{:.1f}"),
+    "numbers": ("numbers", "{:,.0f}"),
+    "fit, s": ("seconds", "{:.1f}"),
+    "predict, ms": ("milliseconds", "{:.1f}"),
+}
+"""Columns of the overview: what of a result each shows, and how."""
+
+
+class Comparison:
+    """The recorded lines, and means over splits and then over data sets."""
+
+    def __init__(self, results: Results):
+        self.results = list(results)
+
+    @property
+    def models(self) -> list[str]:
+        """Those with a result for every data set, in the order they are listed."""
+        known = {(result.method, result.dataset) for result in self.results}
+        datasets = {dataset for _, dataset in known}
+        return [name for name in EVERY if all((name, dataset) in known for dataset in datasets)]
+
+    def scores(self, measure: str, splits: int | None = None) -> Scores:
+        scores = collect(self.results, 0, measure)
+        keep = range(splits or 10**9)
+        return {
+            dataset: {model: {s: v for s, v in by_split.items() if s in keep} for model, by_split in cells.items()}
+            for dataset, cells in scores.items()
+        }
+
+    def mean(self, model: str, measure: str, splits: int | None = None) -> float:
+        cells = means(self.scores(measure, splits), [model])
+        return float(np.mean([by_model[model] for by_model in cells.values()]))
+
+    def n_splits(self, model: str) -> int:
+        return min(len(cells[model]) for cells in self.scores("bca").values())
+
+
+class RefinedPage(Page):
+    """What ``refined.md`` asks."""
+
+    def __init__(self, comparison: Comparison):
+        self.comparison = comparison
+
+    def splits(self, model: str) -> str:
+        return str(self.comparison.n_splits(model))
+
+    def mean(self, measure: str, model: str) -> str:
+        name, form = COLUMNS[measure]
+        return form.format(self.comparison.mean(model, name))
+
+    def first(self, splits: int, measure: str, model: str) -> str:
+        """A mean over the first splits alone."""
+        name, form = COLUMNS[measure]
+        return form.format(self.comparison.mean(model, name, splits))
+
+    def overview(self) -> str:
+        """Everything recorded of each model, on all its splits."""
+        rows = []
+        for model in self.comparison.models:
+            values = {name: self.comparison.mean(model, measure) for name, (measure, _) in COLUMNS.items()}
+            cells = [
+                "" if np.isnan(values[name]) else form.format(values[name]) for name, (_, form) in COLUMNS.items()
+            ]
+            rows.append([model, str(self.comparison.n_splits(model)), *cells])
+        return markdown(["model", "splits", *COLUMNS], rows)
+
+    def first_splits(self) -> str:
+        """BCA of every model on the splits that all have, best first."""
+        table = means(self.comparison.scores("bca", N_SPLITS_OF_OTHERS), self.comparison.models)
+        average = {model: np.mean([cells[model] for cells in table.values()]) for model in self.comparison.models}
+        ordered = sorted(average, key=lambda model: -average[model])
+        rows = [
+            [model, f"**{average[model]:.2f}**", *(f"{table[d][model]:.1f}" for d in table)] for model in ordered
+        ]
+        return markdown(["model", "average", *table], rows)
+
+    def by_data_set(self) -> str:
+        """BCA of the models that have all splits."""
+        models = [model for model in self.comparison.models if model in MODELS]
+        table = means(self.comparison.scores("bca"), models)
+        rows = [[model, *(f"{table[dataset][model]:.2f}" for dataset in table)] for model in models]
+        return markdown(["model", *table], rows)
+
+    def against(self, model: str, *others: str) -> str:
+        return paired_table(self.comparison.scores("bca"), model, others)
+
+
+def draw(comparison: Comparison) -> Figure:
+    """Mean BCA against the number of conditions in all rules together."""
+    figure, ax = plt.subplots(figsize=(6.5, 4))
+    for model in comparison.models:
+        conditions, score = comparison.mean(model, "conditions"), comparison.mean(model, "bca")
+        if np.isnan(conditions):
+            ax.axhline(score, color="#bbbbbb", lw=0.8, zorder=0)
+            ax.annotate(model, (0.995, score), xycoords=("axes fraction", "data"), ha="right", va="bottom",
+                        fontsize=7, color="#777777")  # fmt: skip
+        else:
+            ours = model in MODELS
+            ax.plot(conditions, score, "o" if ours else "s", color="#D55E00" if ours else "#0072B2")
+            ax.annotate(model, (conditions, score), xytext=(5, 4), textcoords="offset points", fontsize=8)
+    ax.set(
+        xscale="log",
+        xlabel="conditions in all rules together",
+        ylabel="balanced accuracy, mean of nine data sets, %",
+    )
+    return figure
+
+
+def main() -> None:
+    comparison = Comparison(Results(PATH, Compared))
+    PICTURE.parent.mkdir(exist_ok=True)
+    draw(comparison).savefig(PICTURE, metadata={"Software": None})
+    RefinedPage(comparison).written("refined.md", ROOT / "docs" / "refined.md")
+
+
+if __name__ == "__main__":
+    main()
