@@ -60,6 +60,7 @@ REQUIRED_BY_imodels := imodels==3.0.4 six
 
 compare-others: compare-with-highfis compare-with-interpret compare-with-imodels  ## models of other libraries
 
+.PRECIOUS: .venv-%/.installed
 compare-with-%: .venv-%/.installed
 	.venv-$*/bin/python -m experiments.comparison --library $*
 
