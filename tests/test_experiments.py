@@ -382,3 +382,58 @@ def test_a_model_is_compared_and_its_line_survives(tmp_path):
     results.add(found)
     [again] = Results(tmp_path / "comparison.csv", Compared)
     assert (again.key, again.log_loss) == (found.key, found.log_loss)
+
+
+def test_calibration_error_is_none_for_honest_odds_and_all_for_certain_mistakes(rng):
+    from experiments.comparison import calibration_error
+
+    p = rng.random(200_000)
+    y = (rng.random(p.size) < p).astype(int)
+    assert calibration_error(y, np.stack([1 - p, p], axis=1)) < 0.005
+    certain = np.stack([np.ones(10), np.zeros(10)], axis=1)
+    assert calibration_error(np.zeros(10, int), certain) == 0
+    assert calibration_error(np.ones(10, int), certain) == 1
+
+
+def test_balancing_repeats_rows_of_smaller_classes(rng):
+    from experiments.others import balanced
+
+    X, y = rng.normal(size=(60, 2)), np.repeat([0, 1, 2], [5, 20, 35])
+    many, labels = balanced(X, y)
+    assert np.bincount(labels).tolist() == [35, 35, 35]
+    assert {tuple(row) for row in many} == {tuple(row) for row in X}
+    for row, label in zip(many, labels, strict=True):
+        assert y[np.flatnonzero(np.all(row == X, axis=1))[0]] == label
+
+
+def test_the_page_of_the_comparison_says_what_was_recorded(tmp_path):
+    from experiments.comparison import Compared
+    from experiments.refined import Comparison, RefinedPage, draw
+
+    results = Results(tmp_path / "comparison.csv", Compared)
+    for model, score, conditions in (("10 rules", 80.0, 100), ("random forest", 82.0, np.nan)):
+        for dataset, more in (("wdbc", 10.0), ("drd", -10.0)):
+            for split in (0, 1):
+                said = (
+                    score + more,
+                    score + more + split,
+                    "{}",
+                    split,
+                    "0",
+                    2.0,
+                    0.5,
+                    3.0,
+                    10,
+                    conditions,
+                    300,
+                    0.001,
+                )
+                results.add(Compared(dataset, split, 0, model, *said))
+    page = RefinedPage(Comparison(results))
+    assert page.mean("BCA", "10 rules") == "80.50"
+    assert page.mean("conditions a rule", "10 rules") == "10.0"
+    assert page.first(1, "BCA", "random forest") == "82.00"
+    assert "| random forest | 2 | 82.50 | 82.00 | 0.500 | 3.0 | 10.0 |  | 300 | 2.0 | 1.0 |" in page.overview()
+    assert page.first_splits().splitlines()[2].startswith("| random forest | **82.50** | 92.5 | 72.5 |")
+    assert "| wdbc | -2.00 ± 0.00 * |" in page.against("10 rules", "random forest")
+    assert len(draw(Comparison(results)).axes[0].lines) == 2
