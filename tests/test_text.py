@@ -97,7 +97,7 @@ def test_there_is_no_negative_zero(rules):
 def test_names_of_features_and_classes_are_used():
     iris = load_iris()
     model = TSKClassifier(3, random_state=0).fit(iris.data, iris.target_names[iris.target])
-    assert "x2 is about" in str(model.rules_)
+    assert "x2 is medium, about" in str(model.rules_)
     assert "virginica" in str(model.rules_)
     assert "y = " in str(TSKRegressor(3, random_state=0).fit(iris.data, iris.data[:, 0]).rules_)
 

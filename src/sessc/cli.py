@@ -66,7 +66,5 @@ def _demo(options: argparse.Namespace) -> int:
     print(f"\n--- Short rules: TSKClassifierCV({options.rules}, order=0, conditions=2)")
     print("--- Rules that add nothing are dropped; 'about 5 (± 1)' is a bell curve of that centre and width\n")
     print(f"{replace(short.rules_, feature_names=names)}\n")
-    share = short.firing(X).mean(axis=0)
-    print("How much of the data each rule speaks for: " + ", ".join(f"{100 * s:.0f} %" for s in share) + ".")
     print(f"All of this took {time.perf_counter() - started:.0f} s.")
     return 0

@@ -11,6 +11,8 @@ and the model's output is :math:`\\sum_r \\bar f_r(x) (b_{r0} + b_r \\cdot x)`.
 
 from __future__ import annotations
 
+import shutil
+import sys
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -18,6 +20,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from ._array import Array, array_namespace, softmax
+from .summary import Summary
 
 __all__ = [
     "Identity",
@@ -94,6 +97,8 @@ class RuleBase:
     classes : array of shape (n_outputs,) or None
         Class labels; None for regression.
     target_name : str
+    summary : Summary, optional
+        What the data looked like that the rules were learned from.
 
     Examples
     --------
@@ -114,6 +119,7 @@ class RuleBase:
     feature_names: tuple[str, ...]
     classes: np.ndarray | None = None
     target_name: str = "y"
+    summary: Summary | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -210,14 +216,27 @@ class RuleBase:
             return np.zeros((n_outputs, *self.centers.shape), self.centers.dtype)
         return np.moveaxis(self.consequents[:, 1:, :], 2, 0)
 
-    def to_text(self, max_conditions: int | None = None) -> str:
+    def to_text(self, max_conditions: int | None = None, *, words: bool = True, width: int | None = None) -> str:
         """The rules as IF-THEN sentences in the user's units; see :func:`sessc.report.text.to_text`."""
         from .report.text import to_text
 
-        return to_text(self, max_conditions=max_conditions)
+        return to_text(self, max_conditions=max_conditions, words=words, width=width)
+
+    def to_markdown(self, max_conditions: int | None = None, *, words: bool = True) -> str:
+        """The rules as a table for a web page; see :func:`sessc.report.tables.to_markdown`."""
+        from .report.tables import to_markdown
+
+        return to_markdown(self, max_conditions=max_conditions, words=words)
+
+    def to_latex(self, max_conditions: int | None = None, *, words: bool = True) -> str:
+        """The rules as a table for a paper; see :func:`sessc.report.tables.to_latex`."""
+        from .report.tables import to_latex
+
+        return to_latex(self, max_conditions=max_conditions, words=words)
 
     def __str__(self) -> str:
-        return self.to_text(max_conditions=5)
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        return self.to_text(max_conditions=5, width=width)
 
     def __repr__(self) -> str:
         what = "regression" if self.classes is None else f"{len(self.classes)} classes"

@@ -38,6 +38,7 @@ from .rules import Identity, Link, Proportions, RuleBase, Softmax, default_names
 from .simplify import concise
 from .soft_subspace import Labels, SoftSubspace, class_labels, initial_centers, real_labels, spread_of
 from .start import first_parameters
+from .summary import Summary, summarize
 
 __all__ = ["TSKClassifier", "TSKRegressor"]
 
@@ -263,7 +264,8 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         self._target_name = str(getattr(y, "name", None) or "y")
 
     def _keep(self, problem: Problem, rules: Moving) -> None:
-        self.rules_ = self._rule_base(problem, rules)
+        rule_base = self._rule_base(problem, rules)
+        self.rules_ = replace(rule_base, summary=seen_by(rule_base, problem))
         self.n_rules_ = self.rules_.n_rules
         self.feature_importances_ = importances(problem, self.rules_)
 
@@ -307,6 +309,17 @@ def importances(problem: Problem, rules: RuleBase) -> np.ndarray:
 
     size = problem.frame.spread * np.sqrt(problem.rows.standardized(None).sum(squares))
     return size / (size.sum() or 1.0)
+
+
+def seen_by(rules: RuleBase, problem: Problem) -> Summary:
+    """The training data as the rules remember them."""
+    rows = problem.rows.standardized(None)
+
+    def total(block: Block) -> np.ndarray:
+        fired = rules.firing(block.X)
+        return fired.sum(axis=0) if block.weight is None else block.weight @ fired
+
+    return summarize(to_numpy(rows.X), rows.sum(total) / problem.frame.weight, rows.sample_weight)
 
 
 _RULE_PARAMETERS = """\

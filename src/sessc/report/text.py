@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from textwrap import fill
+from typing import NamedTuple
+
 import numpy as np
 
 from ..rules import RuleBase, Softmax
+from ..summary import word_for
 
-__all__ = ["to_text"]
+__all__ = ["Sentence", "sentences", "to_text"]
 
 MAX_TERMS = 4
 """Terms of a linear conclusion that are spelled out."""
 
 
-def to_text(rules: RuleBase, *, max_conditions: int | None = None) -> str:
+class Sentence(NamedTuple):
+    """One rule in words."""
+
+    conditions: list[str]
+    """The strongest first."""
+    conclusion: list[str]
+    support: str
+    """How much of the data it speaks for, or nothing if that is not known."""
+
+
+def to_text(
+    rules: RuleBase, *, max_conditions: int | None = None, words: bool = True, width: int | None = None
+) -> str:
     """The rules as readable text.
 
     Conditions of a rule stand in the order of their strength: how narrow they are compared with the spread
@@ -24,11 +40,27 @@ def to_text(rules: RuleBase, *, max_conditions: int | None = None) -> str:
     rules : RuleBase
     max_conditions : int, optional
         Show only this many of the strongest conditions of each rule, and say how many were left out.
+    words : bool, default=True
+        Say, where the data are known, whether a centre is low, medium or high among them.
+    width : int, optional
+        Break lines that are longer.
 
     Returns
     -------
     str
     """
+    parts = [_head(rules, max_conditions)]
+    for r, sentence in enumerate(sentences(rules, max_conditions, words)):
+        title = f"Rule {r + 1}" + (f" ({sentence.support})" if sentence.support else "")
+        lines = [f"  {'AND ' if k else 'IF  '} {line}" for k, line in enumerate(sentence.conditions)]
+        lines += [f"  {'    ' if k else 'THEN'} {line}" for k, line in enumerate(sentence.conclusion)]
+        if width is not None:
+            lines = [fill(line, max(width, 30), subsequent_indent=" " * 9) for line in lines]
+        parts.append("\n".join([title, *lines]))
+    return "\n\n".join(parts)
+
+
+def _head(rules: RuleBase, max_conditions: int | None) -> str:
     kind = "classification" if rules.classes is not None else "regression"
     conclusions = "constant" if rules.order == 0 else "linear"
     head = (
@@ -39,42 +71,57 @@ def to_text(rules: RuleBase, *, max_conditions: int | None = None) -> str:
         head += f"\nA rule has {_number(rules.n_conditions.mean(), 1.0)} conditions on average."
     if max_conditions is not None and np.any(rules.n_conditions > max_conditions):
         head += f"\nThe {max_conditions} strongest conditions of each rule are shown; to_text() shows all."
-    return "\n\n".join([head, *(_rule(rules, r, max_conditions) for r in range(rules.n_rules))])
+    return head
 
 
-def _rule(rules: RuleBase, r: int, max_conditions: int | None) -> str:
-    conditions = _conditions(rules, r)
-    lines = conditions[:max_conditions] or ["anything"]
-    if left := len(conditions) - len(conditions[:max_conditions]):
-        lines = [*lines, _count(left, "weaker condition")]
-    text = "\n".join(f"  {'IF  ' if k == 0 else 'AND '} {line}" for k, line in enumerate(lines))
-    return f"Rule {r + 1}\n{text}\n  THEN {_conclusion(rules, r)}"
+def sentences(rules: RuleBase, max_conditions: int | None = None, words: bool = True) -> list[Sentence]:
+    """Every rule in words, for whatever form they are shown in."""
+    support = None if rules.summary is None else rules.summary.support
+    return [
+        Sentence(
+            _shown(_conditions(rules, r, words), max_conditions),
+            _conclusion(rules, r),
+            "" if support is None else f"{100 * support[r]:.0f} % of the data",
+        )
+        for r in range(rules.n_rules)
+    ]
 
 
-def _conditions(rules: RuleBase, r: int) -> list[str]:
+def _shown(conditions: list[str], most: int | None) -> list[str]:
+    left = len(conditions) - len(conditions[:most])
+    more = [_count(left, "weaker condition")] if left else []
+    return [*conditions[:most], *more] or ["anything"]
+
+
+def _conditions(rules: RuleBase, r: int, words: bool) -> list[str]:
     centers, widths = rules.centers_in_units[r], rules.widths_in_units[r]
     strongest = np.argsort(rules.widths[r], kind="stable")
-    names = [_one_line(name) for name in rules.feature_names]
     return [
-        f"{names[d]} is about {_number(centers[d], widths[d])} (± {_number(widths[d], widths[d])})"
+        f"{_one_line(rules.feature_names[d])} is {_word(rules, d, centers[d]) if words else ''}about "
+        f"{_number(centers[d], widths[d])} (± {_number(widths[d], widths[d])})"
         for d in strongest
         if np.isfinite(widths[d])
     ]
 
 
-def _conclusion(rules: RuleBase, r: int) -> str:
+def _word(rules: RuleBase, d: int, center: float) -> str:
+    word = None if rules.summary is None else word_for(rules.summary, d, center)
+    return f"{word}, " if word else ""
+
+
+def _conclusion(rules: RuleBase, r: int) -> list[str]:
     names = _output_names(rules)
     if rules.order == 1:
         if len(names) == 2 and isinstance(rules.link, Softmax):  # the other class's odds are the inverse
-            return _line(rules, r, rules.consequents[r] @ [-1.0, 1.0], f"log-odds of {names[1]}")
+            return [_line(rules, r, rules.consequents[r] @ [-1.0, 1.0], f"log-odds of {names[1]}")]
         lines = zip(rules.consequents[r].T, names, strict=True)
-        return "\n       ".join(_line(rules, r, coefficients, name) for coefficients, name in lines)
+        return [_line(rules, r, coefficients, name) for coefficients, name in lines]
     outputs = rules.link.of_one_rule(rules.consequents[r, 0])
     if rules.classes is None:
         resolution = float(np.ptp(rules.consequents[:, 0, 0])) or abs(outputs[0])
-        return f"{names[0]} = {_number(outputs[0], resolution / 100)}"
+        return [f"{names[0]} = {_number(outputs[0], resolution / 100)}"]
     order = np.argsort(-outputs, kind="stable")
-    return ", ".join(f"{names[c]} {_number(outputs[c], 0.1)}" for c in order)
+    return [", ".join(f"{names[c]} {_number(outputs[c], 0.1)}" for c in order)]
 
 
 def _line(rules: RuleBase, r: int, coefficients: np.ndarray, name: str) -> str:

@@ -1,0 +1,65 @@
+"""What rules remember of their data."""
+
+import numpy as np
+import pytest
+
+from sessc import TSKClassifier
+from sessc.summary import SHARES, summarize, weighted_quantiles, word_for
+
+
+def test_weights_are_repetitions(rng):
+    X, weight = rng.normal(size=(300, 4)).round(1), rng.integers(0, 4, size=300)
+    np.testing.assert_array_equal(
+        weighted_quantiles(X, weight), weighted_quantiles(np.repeat(X, weight, axis=0), np.ones(weight.sum()))
+    )
+
+
+def test_quantiles_leave_their_share_of_the_data_below(rng):
+    X = rng.exponential(size=(1001, 3))
+    quantiles = weighted_quantiles(X, np.ones(len(X)))
+    for share, values in zip(SHARES, quantiles, strict=True):
+        assert np.all(np.mean(values >= X, axis=0) >= share - 1e-12)
+        assert np.all(np.mean(values > X, axis=0) <= share)
+    summary = summarize(X, np.ones(1))
+    for value in (0.1, 0.7, 2.0):
+        assert summary.share_below(0, value) == pytest.approx(np.mean(X[:, 0] < value), abs=0.01)
+    assert (summary.share_below(0, -1.0), summary.share_below(0, 99.0)) == (0.0, 1.0)
+
+
+def test_histograms_hold_every_row(rng):
+    X = np.column_stack([rng.normal(size=500), np.full(500, 7.0), rng.pareto(1.0, size=500)])
+    weight = rng.random(500)
+    summary = summarize(X, np.ones(1), weight)
+    np.testing.assert_allclose(summary.counts.sum(axis=1), weight.sum())
+    assert summary.n_rows == 500
+    inside = (X[:, 0] > summary.low[0]) & (X[:, 0] < summary.high[0])
+    expected, _ = np.histogram(
+        X[inside, 0], summary.counts.shape[1], (summary.low[0], summary.high[0]), weights=weight[inside]
+    )
+    np.testing.assert_allclose(summary.counts[0, 1:-1], expected[1:-1])
+
+
+def test_words_follow_the_data(rng):
+    X = np.column_stack([rng.normal(50, 10, size=4000), rng.integers(0, 2, size=4000)])
+    summary = summarize(X, np.ones(1))
+    words = [word_for(summary, 0, value) for value in (20, 43, 50, 58, 90)]
+    assert words == ["very low", "low", "medium", "high", "very high"]
+    assert word_for(summary, 1, 1.0) is None  # yes or no, but never high
+
+
+def test_supports_are_shares_of_the_data(rng):
+    X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, size=200)
+    weight = rng.random(200)
+    model = TSKClassifier(4, random_state=0).fit(X, y, sample_weight=weight)
+    support = model.rules_.summary.support
+    assert support.sum() == pytest.approx(1)
+    np.testing.assert_allclose(support, np.average(model.firing(X), axis=0, weights=weight))
+
+
+def test_many_rows_are_thinned_for_quantiles(monkeypatch, rng):
+    X = rng.normal(size=(1000, 2))
+    all_of_them = summarize(X, np.ones(1))
+    monkeypatch.setattr("sessc.summary.ENOUGH_ROWS", 300)
+    thinned = summarize(X, np.ones(1))
+    np.testing.assert_array_equal(thinned.quantiles, weighted_quantiles(X[::4], np.ones(250)))
+    assert thinned.counts.sum() == all_of_them.counts.sum()
