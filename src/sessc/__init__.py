@@ -12,6 +12,7 @@ from .cluster import (
     SESSCRegressor,
     SFPClassifier,
 )
+from .explain import Explanation
 from .losses import LogLoss, Loss, SquaredLoss
 from .objective import Objective
 from .report.plots import AccuracySizeDisplay
@@ -34,6 +35,7 @@ __all__ = [
     "SFP",
     "AccuracySizeDisplay",
     "Entropy",
+    "Explanation",
     "Linear",
     "LogLoss",
     "Loss",

@@ -14,13 +14,16 @@ from __future__ import annotations
 import shutil
 import sys
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_array
 
 from ._array import Array, array_namespace, softmax
 from .summary import Summary
+
+if TYPE_CHECKING:
+    from .explain import Explanation
 
 __all__ = [
     "Identity",
@@ -215,6 +218,21 @@ class RuleBase:
         if self.order == 0:
             return np.zeros((n_outputs, *self.centers.shape), self.centers.dtype)
         return np.moveaxis(self.consequents[:, 1:, :], 2, 0)
+
+    def explain(self, x: Any) -> Explanation:
+        """Why the rules answer as they do for one row; ``print`` what this returns.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), mapping of feature names to values, or table of one row
+
+        Returns
+        -------
+        Explanation
+        """
+        from .explain import explain
+
+        return explain(self, x)
 
     def to_text(self, max_conditions: int | None = None, *, words: bool = True, width: int | None = None) -> str:
         """The rules as IF-THEN sentences in the user's units; see :func:`sessc.report.text.to_text`."""

@@ -29,6 +29,7 @@ from .checks import (
 )
 from .cluster import SESSC
 from .consequents import ridge_path
+from .explain import Explanation
 from .frame import Frame, centered, standardized
 from .losses import LogLoss
 from .objective import Objective, Parameters, summarise
@@ -294,6 +295,11 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
     def firing(self, X: Any) -> np.ndarray:
         """How strongly each rule fires for each row, shape (n_samples, n_rules_); rows sum to one."""
         return self._each_row(X, lambda X: self.rules_.firing(X))
+
+    def explain(self, x: Any) -> Explanation:
+        """Why the rules answer as they do for one row; see :meth:`RuleBase.explain`."""
+        check_is_fitted(self, "rules_")
+        return self.rules_.explain(x)
 
     def predict(self, X: Any) -> np.ndarray:
         """The predicted class or value of each row."""

@@ -94,14 +94,16 @@ def _shown(conditions: list[str], most: int | None) -> list[str]:
 
 
 def _conditions(rules: RuleBase, r: int, words: bool) -> list[str]:
-    centers, widths = rules.centers_in_units[r], rules.widths_in_units[r]
     strongest = np.argsort(rules.widths[r], kind="stable")
-    return [
-        f"{_one_line(rules.feature_names[d])} is {_word(rules, d, centers[d]) if words else ''}about "
-        f"{_number(centers[d], widths[d])} (± {_number(widths[d], widths[d])})"
-        for d in strongest
-        if np.isfinite(widths[d])
-    ]
+    return [_condition(rules, r, d, words) for d in strongest if np.isfinite(rules.widths[r, d])]
+
+
+def _condition(rules: RuleBase, r: int, d: int, words: bool) -> str:
+    center, width = rules.centers_in_units[r, d], rules.widths_in_units[r, d]
+    word = _word(rules, d, center) if words else ""
+    return (
+        f"{_one_line(rules.feature_names[d])} is {word}about {_number(center, width)} (± {_number(width, width)})"
+    )
 
 
 def _word(rules: RuleBase, d: int, center: float) -> str:

@@ -1,0 +1,158 @@
+"""Why the rules answer as they do for one row, and what would change the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .rules import RuleBase
+
+__all__ = ["Change", "Explanation", "explain"]
+
+STEPS = 200
+"""Values of a feature that are tried on the way to another answer."""
+HALVINGS = 40
+
+
+class Change(NamedTuple):
+    """One feature moved alone, and what the rules answer then."""
+
+    feature: int
+    value: float
+    """The nearest value, in the user's units, with another answer; for real targets one standard deviation on."""
+    answer: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """An answer taken apart. ``print`` shows it.
+
+    Parameters
+    ----------
+    rules : RuleBase
+    x : array of shape (n_features,)
+        The row, in the user's units.
+    firing : array of shape (n_rules,)
+        How much each rule counts; sums to one.
+    grades : array of shape (n_rules, n_features)
+        How well the row meets each condition, from 0 to 1; 1 where there is none.
+    contributions : array of shape (n_rules, 1 or 1 + n_features, n_outputs)
+        What each rule adds to each output: its constant, and for linear rules what each feature adds to it,
+        measured from the mean of the data. Their sum is the output.
+    changes : tuple of Change
+        What would change the answer, the smallest change first; for real targets the largest effect first.
+    """
+
+    rules: RuleBase
+    x: np.ndarray
+    firing: np.ndarray
+    grades: np.ndarray
+    contributions: np.ndarray
+    changes: tuple[Change, ...]
+
+    @property
+    def outputs(self) -> np.ndarray:
+        """The outputs before the link, shape (n_outputs,): the sum of all contributions."""
+        return self.contributions.sum(axis=(0, 1))
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """The probability of each class."""
+        return self.rules.link(self.outputs[None, :])[0]
+
+    @property
+    def answer(self) -> Any:
+        """The predicted class or value."""
+        if self.rules.classes is None:
+            return float(self.outputs[0])
+        return self.rules.classes[np.argmax(self.outputs)]
+
+    def __str__(self) -> str:
+        from .report.explanation import to_text
+
+        return to_text(self)
+
+
+def explain(rules: RuleBase, x: Any) -> Explanation:
+    """Why rules answer as they do for one row: an array, a mapping of names to values, or a table of one row."""
+    row = one_row(rules, x)
+    z = rules.standardize(row)[0]
+    firing = rules.firing(row)[0]
+    grades = np.exp(-0.5 * ((z - rules.centers) / rules.widths) ** 2)
+    inputs = np.concatenate([[1.0], z])[: rules.consequents.shape[1]]
+    contributions = firing[:, None, None] * inputs[:, None] * rules.consequents
+    find = _effects if rules.classes is None else _ways_out
+    return Explanation(rules, row[0], firing, grades, contributions, find(rules, row[0]))
+
+
+def one_row(rules: RuleBase, x: Any) -> np.ndarray:
+    """A row as an array of shape (1, n_features)."""
+    if isinstance(x, Mapping) or (hasattr(x, "keys") and not hasattr(x, "columns")):
+        unknown, missing = set(x.keys()) - set(rules.feature_names), set(rules.feature_names) - set(x.keys())
+        if unknown or missing:
+            what = (
+                f"no value for {min(missing)!r}" if missing else f"{min(map(str, unknown))!r}, which is no feature"
+            )
+            raise ValueError(f"the row has {what}; the rules are about {', '.join(rules.feature_names)}.")
+        x = [x[name] for name in rules.feature_names]
+    if getattr(x, "columns", None) is not None:
+        rules.standardize(x)  # complains about columns that are not the rules'
+    row = np.atleast_2d(np.asarray(x, dtype=float))
+    if row.shape != (1, rules.n_features):
+        raise ValueError(f"explain takes one row of {rules.n_features} values, got shape {np.shape(x)}.")
+    return row
+
+
+def _ways_out(rules: RuleBase, x: np.ndarray) -> tuple[Change, ...]:
+    """For each feature the nearest value within the data at which the answer is another class."""
+    found = []
+    answer = rules(x[None, :])[0]
+    for d, (low, high) in enumerate(zip(*_range(rules, x), strict=True)):
+        for end in (low, high):
+            values = np.linspace(x[d], end, STEPS)
+            other = rules(_moved(x, d, values)) != answer
+            if end != x[d] and np.any(other):
+                first = int(np.argmax(other))
+                value = _boundary(rules, x, d, values[first - 1], values[first], answer)
+                found.append(Change(d, value, rules(_moved(x, d, np.asarray([value])))[0]))
+    return tuple(
+        sorted(found, key=lambda change: abs(change.value - x[change.feature]) / rules.scale[change.feature])
+    )
+
+
+def _boundary(rules: RuleBase, x: np.ndarray, d: int, near: float, far: float, answer: Any) -> float:
+    """The value next to the boundary that has another answer."""
+    for _ in range(HALVINGS):
+        middle = (near + far) / 2
+        if rules(_moved(x, d, np.asarray([middle])))[0] == answer:
+            near = middle
+        else:
+            far = middle
+    return float(far)
+
+
+def _effects(rules: RuleBase, x: np.ndarray) -> tuple[Change, ...]:
+    """The value predicted one standard deviation up and down each feature."""
+    now = rules(x[None, :])[0]
+    found = []
+    for d in range(len(x)):
+        values = x[d] + rules.scale[d] * np.asarray([-1.0, 1.0])
+        answers = rules(_moved(x, d, values))
+        found += [Change(d, float(v), float(a)) for v, a in zip(values, answers, strict=True) if a != now]
+    return tuple(sorted(found, key=lambda change: -abs(change.answer - now)))
+
+
+def _moved(x: np.ndarray, d: int, values: np.ndarray) -> np.ndarray:
+    rows = np.repeat(x[None, :], len(values), axis=0)
+    rows[:, d] = values
+    return rows
+
+
+def _range(rules: RuleBase, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the data are, as far as that is known."""
+    if rules.summary is None:
+        return rules.mean - 3 * rules.scale, rules.mean + 3 * rules.scale
+    return rules.summary.quantiles[0], rules.summary.quantiles[-1]
