@@ -287,8 +287,8 @@ n_rules : int, list of int or "auto", default="auto"
         Values of ``width_scale``, the paper's h, to try: numbers, or "auto" among them. By default "auto" alone;
         without refinement 1, 3, 10, 30.
     alphas : list of float or "auto", default="auto"
-        Values of ``alpha``, the paper's lambda, to try. By default 0.03, 0.3, 3, 30; without refinement 0.001, 0.01,
-        0.1, 1, 10.
+        Values of ``alpha``, the paper's lambda, to try. By default 0.03, 0.3, 3, 30; without refinement 0.001,
+        0.01, 0.1, 1, 10.
     refine : int, default=200
         Iterations of refinement, at most; see the plain model. 0 gives the paper's own search.
     pull : float, default=1.0
