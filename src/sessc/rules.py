@@ -23,6 +23,7 @@ from ._array import Array, array_namespace, softmax
 from .summary import Summary
 
 if TYPE_CHECKING:
+    from .evaluation import Comparison, Evaluation
     from .explain import Explanation
 
 __all__ = [
@@ -102,6 +103,8 @@ class RuleBase:
     target_name : str
     summary : Summary, optional
         What the data looked like that the rules were learned from.
+    edits : tuple of str
+        What was changed by hand, in order.
 
     Examples
     --------
@@ -123,6 +126,7 @@ class RuleBase:
     classes: np.ndarray | None = None
     target_name: str = "y"
     summary: Summary | None = None
+    edits: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -233,6 +237,51 @@ class RuleBase:
         from .explain import explain
 
         return explain(self, x)
+
+    @classmethod
+    def write(cls, rules: Any, **settings: Any) -> RuleBase:
+        """Rules written by hand; see :func:`sessc.edit.write`."""
+        from .edit import write
+
+        return write(rules, **settings)
+
+    def with_condition(
+        self, rule: int, feature: str, about: float | None = None, width: float | None = None
+    ) -> RuleBase:
+        """The rules with one condition moved, made wider or narrower, or added; rules count from 1."""
+        from .edit import with_condition
+
+        return with_condition(self, rule, feature, about, width)
+
+    def without_condition(self, rule: int, feature: str) -> RuleBase:
+        """The rules, of which one no longer asks about a feature."""
+        from .edit import without_condition
+
+        return without_condition(self, rule, feature)
+
+    def without_rule(self, rule: int) -> RuleBase:
+        """The rules less one."""
+        from .edit import without_rule
+
+        return without_rule(self, rule)
+
+    def with_output(self, rule: int, output: Any) -> RuleBase:
+        """The rules, of which one concludes something else: a number, or a dict of class probabilities."""
+        from .edit import with_output
+
+        return with_output(self, rule, output)
+
+    def evaluate(self, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
+        """How well the rules do on data; ``print`` what this returns."""
+        from .evaluation import evaluate
+
+        return evaluate(self, X, y, sample_weight)
+
+    def compare(self, before: RuleBase, X: Any, y: Any, sample_weight: Any = None) -> Comparison:
+        """What a change did to answers and accuracy; ``print`` what this returns."""
+        from .evaluation import compare
+
+        return compare(before, self, X, y, sample_weight)
 
     def to_text(self, max_conditions: int | None = None, *, words: bool = True, width: int | None = None) -> str:
         """The rules as IF-THEN sentences in the user's units; see :func:`sessc.report.text.to_text`."""

@@ -29,14 +29,14 @@ class Summary:
         The values of each feature that 0, 2.5, 5, ... 100 percent of the rows do not exceed.
     counts : array of shape (n_features, 30)
         Rows in equal bins between the second and the second but last quantile, those beyond in the outermost.
-    support : array of shape (n_rules,)
-        The share of the rows each rule speaks for; shares sum to one.
+    support : array of shape (n_rules,) or None
+        The share of the rows each rule speaks for; shares sum to one. None once rules were changed by hand.
     """
 
     n_rows: int
     quantiles: np.ndarray
     counts: np.ndarray
-    support: np.ndarray
+    support: np.ndarray | None
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -211,19 +211,41 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         check_parameters(self)
         problem = self._read_problem(X, y, sample_weight)
         self._name(y)
-        clusterer = self._clusterer()
-        progress = Progress(self, clusterer.n_init * clusterer.max_iter + self.refine, "iteration")
-        objective, parameters = cluster(problem, clusterer, starting_centers(problem, clusterer), progress)
-        deviation = deviations(problem, objective, parameters)
-        width = widths(problem, deviation, scale_of_widths(self.width_scale, self.n_features_in_))
-        [consequents] = ridge_path(problem.fit_rows, parameters.V, width, self.order, np.asarray([self.alpha]))
-        rules = Moving.from_rules(parameters.V, width, consequents)
+        clusterer = None if isinstance(self.clusterer, RuleBase) else self._clusterer()
+        n_steps = self.refine + (clusterer.n_init * clusterer.max_iter if clusterer else 0)
+        progress = Progress(self, n_steps, "iteration")
+        V, width = self._found(problem, clusterer, progress) if clusterer else self._given(problem)
+        [consequents] = ridge_path(problem.fit_rows, V, width, self.order, np.asarray([self.alpha]))
+        rules = Moving.from_rules(V, width, consequents)
         [rules], self.refine_history_ = self._improved(
             problem, rules, self.alpha, [self.conditions], progress.step
         )
         self._keep(problem, rules)
         progress.finish()
         return self
+
+    def _found(
+        self, problem: Problem, clusterer: SoftSubspace, progress: Progress
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Centres and widths of rules made of clusters."""
+        objective, parameters = cluster(problem, clusterer, starting_centers(problem, clusterer), progress)
+        deviation = deviations(problem, objective, parameters)
+        return parameters.V, widths(problem, deviation, scale_of_widths(self.width_scale, self.n_features_in_))
+
+    def _given(self, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+        """Centres and widths of rules that are there already."""
+        rules, center, scale = self.clusterer, problem.rows.center, problem.rows.scale
+        if rules.n_features != self.n_features_in_:
+            raise ValueError(
+                f"the rules have {rules.n_features} features and X has {self.n_features_in_} features."
+            )
+        if hasattr(self, "feature_names_in_") and self._feature_names != rules.feature_names:
+            raise ValueError(
+                f"X has the columns {self._feature_names}, and the rules are about {rules.feature_names}."
+            )
+        dtype = problem.rows.X.dtype
+        V, width = (rules.centers_in_units - center) / scale, rules.widths_in_units / scale
+        return V.astype(dtype), width.astype(dtype)
 
     def _improved(
         self,
@@ -248,7 +270,8 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
     def _clusterer(self) -> SoftSubspace:
         """A copy of the clusterer that will be fitted: the model's own settings override its."""
         if not isinstance(self.clusterer, (SoftSubspace, type(None))):
-            raise ValueError(f"clusterer must be one of sessc's clusterers or None, got {self.clusterer!r}.")
+            kinds = "one of sessc's clusterers, a RuleBase or None"
+            raise ValueError(f"clusterer must be {kinds}, got {self.clusterer!r}.")
         clusterer = self._default_clusterer() if self.clusterer is None else clone(self.clusterer)
         clusterer.set_params(n_clusters=self.n_rules)
         if self.random_state is not None:
@@ -333,10 +356,11 @@ n_rules : int, default=30
         Number of rules R; fewer if there are fewer distinct rows, which ``n_rules_`` then says.
     order : {0, 1}, default=0
         Whether a rule concludes constants or linear functions of the inputs.
-    clusterer : clusterer of this library, default=None
+    clusterer : clusterer of this library or RuleBase, default=None
         What finds the rules; {default} if None. Its ``n_clusters`` is overridden by ``n_rules``, its
         ``random_state`` by this model's unless that is None, its ``n_jobs`` always; its ``warm_start`` has no
-        effect here."""
+        effect here. The conditions of a rule base, written by hand or learned before, are taken as they are, and
+        what rules conclude is fitted anew."""
 
 _FITTED_PARAMETERS = """\
 width_scale : float or "auto", default="auto"

@@ -69,6 +69,8 @@ def _head(rules: RuleBase, max_conditions: int | None) -> str:
     )
     if 0 < rules.n_conditions.mean() < rules.n_features:
         head += f"\nA rule has {_number(rules.n_conditions.mean(), 1.0)} conditions on average."
+    if rules.edits:
+        head += f"\nChanged by hand: {'; '.join(map(_one_line, rules.edits))}."
     if max_conditions is not None and np.any(rules.n_conditions > max_conditions):
         head += f"\nThe {max_conditions} strongest conditions of each rule are shown; to_text() shows all."
     return head

@@ -1,0 +1,186 @@
+"""Rules changed and written by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+
+from sessc import RuleBase, TSKClassifier, TSKRegressor
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    return X, np.asarray(["barolo", "grignolino", "barbera"])[y]
+
+
+@pytest.fixture(scope="module", params=[(order, refine) for order in (0, 1) for refine in (0, 20)], ids=str)
+def rules(request, wine):
+    order, refine = request.param
+    return TSKClassifier(3, order=order, refine=refine, random_state=0).fit(*wine).rules_
+
+
+def test_a_condition_is_moved_in_the_users_units(rules):
+    moved = rules.with_condition(2, "alcohol", about=13.5, width=0.4)
+    d = rules.feature_names.index("alcohol")
+    assert moved.centers_in_units[1, d] == pytest.approx(13.5)
+    assert moved.widths_in_units[1, d] == pytest.approx(0.4)
+    same = np.ones_like(rules.centers, bool)
+    same[1, d] = False
+    np.testing.assert_array_equal(moved.centers[same], rules.centers[same])
+    np.testing.assert_array_equal(moved.widths[same], rules.widths[same])
+    assert rules.edits == ()  # the old one is as it was
+    assert "rule 2: alcohol is about 13.5 (± 0.4) instead of" in moved.edits[0]
+    assert "Changed by hand: rule 2: alcohol" in str(moved)
+    assert moved.with_condition(2, "alcohol", width=0.5).centers_in_units[1, d] == pytest.approx(13.5)
+
+
+def test_dropping_a_condition_makes_the_feature_matter_less_and_adding_it_back_restores_it(rules, wine):
+    X, _ = wine
+    d = rules.feature_names.index("proline")
+    without = rules.without_condition(1, "proline")
+    assert without.n_conditions[0] == rules.n_conditions[0] - 1
+    about, width = rules.centers_in_units[0, d], rules.widths_in_units[0, d]
+    again = without.with_condition(1, "proline", about, width)
+    np.testing.assert_allclose(again.outputs(X), rules.outputs(X), rtol=1e-9, atol=1e-9)
+    assert len(again.edits) == 2
+    with pytest.raises(ValueError, match="no condition on 'proline' to drop"):
+        without.without_condition(1, "proline")
+    with pytest.raises(ValueError, match="give both about and width"):
+        without.with_condition(1, "proline", about=3.0)
+
+
+def test_without_a_rule_the_others_share_what_it_had(rules, wine):
+    X, _ = wine
+    fewer = rules.without_rule(2)
+    kept = rules.firing(X)[:, [0, 2]]
+    np.testing.assert_allclose(fewer.firing(X), kept / kept.sum(axis=1, keepdims=True), atol=1e-9)
+    with pytest.raises(ValueError, match="last rule"):
+        fewer.without_rule(1).without_rule(1)
+
+
+def test_an_output_set_is_what_the_rule_says_at_its_centre(rules):
+    wanted = {"barbera": 0.7, "barolo": 0.2, "grignolino": 0.1}
+    changed = rules.with_output(3, wanted)
+    alone = changed.without_rule(1).without_rule(1)
+    odds = alone.probabilities(alone.centers_in_units)[0]
+    np.testing.assert_allclose(odds, [wanted[name] for name in alone.classes], atol=1e-9)
+    np.testing.assert_array_equal(changed.consequents[:2], rules.consequents[:2])
+
+
+def test_support_is_unknown_after_a_change_and_words_stay(rules):
+    changed = rules.without_rule(1)
+    assert "% of the data" in str(rules)
+    assert "% of the data" not in str(changed)
+    assert changed.summary.quantiles is rules.summary.quantiles
+    assert "high, about" in changed.to_text()
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda r: r.without_rule(4), "no rule 4; rules go from 1 to 3"),
+        (lambda r: r.without_rule(0), "no rule 0"),
+        (lambda r: r.with_condition(1, "beer", 1.0, 1.0), "no feature 'beer'"),
+        (lambda r: r.with_condition(1, "hue", width=0.0), "width must be a positive number"),
+        (lambda r: r.with_condition(1, "hue", about=np.nan), "about must be a number"),
+        (lambda r: r.with_output(1, {"merlot": 1.0}), "each of the classes"),
+        (lambda r: r.with_output(1, {"barolo": -1.0}), "zero or more"),
+        (lambda r: r.with_output(1, 0.3), "each of the classes"),
+    ],
+)
+def test_mistakes_are_named(rules, edit, message):
+    with pytest.raises(ValueError, match=message):
+        edit(rules)
+
+
+def test_the_effect_of_a_change_is_measured(wine):
+    X, y = wine
+    rules = TSKClassifier(3, refine=50, random_state=0).fit(X[::2], y[::2]).rules_
+    worse = rules.with_output(1, {"barolo": 1.0, "barbera": 1.0, "grignolino": 1.0}).without_rule(2)
+    effect = worse.compare(rules, X[1::2], y[1::2])
+    assert effect.n_changed == np.sum(rules(X[1::2]) != worse(X[1::2])) > 0
+    assert effect.before.measures["accuracy"] == pytest.approx(np.mean(rules(X[1::2]) == y[1::2]))
+    assert effect.before.measures["accuracy"] > effect.after.measures["accuracy"]
+    assert effect.after.confusion.sum() == len(X[1::2])
+    text = str(effect)
+    assert text.startswith("Changed: rule 1 says barolo 1, ")
+    assert "Changed: rule 2 dropped." in text
+    assert "balanced accuracy" in text
+    with pytest.raises(ValueError, match="'merlot', which the rules do not know"):
+        rules.evaluate(X, np.full(len(X), "merlot"))
+
+
+def test_real_targets():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    rules = TSKRegressor(2, order=1, random_state=0).fit(X, y).rules_
+    changed = rules.with_output(1, 250.0)
+    alone = changed.without_rule(2)
+    assert alone(alone.centers_in_units)[0] == pytest.approx(250.0)
+    assert set(changed.compare(rules, X, y).after.measures) == {
+        "R²",
+        "root mean square error",
+        "mean absolute error",
+    }
+    assert str(rules.evaluate(X, y)).startswith("On 442 rows: R² 0.")
+    with pytest.raises(ValueError, match="predict a number"):
+        rules.with_output(1, {"a": 1.0})
+
+
+def test_rules_written_by_hand_predict():
+    rules = RuleBase.write(
+        [
+            ({"age": (70, 10)}, {"ill": 3, "well": 1}),
+            ({"age": (30, 20), "pulse": (60, 15)}, {"well": 1.0}),
+            ({}, {"ill": 0.5, "well": 0.5}),
+        ],
+        features=["pulse", "age", "height"],
+    )
+    assert rules.feature_names == ("pulse", "age", "height")
+    assert rules.n_conditions.tolist() == [1, 2, 0]
+    x = np.asarray([[75.0, 50.0, 180.0]])
+    fired = np.exp([-0.5 * 2.0**2, -0.5 * (1.0 + 1.0), 0.0])
+    expected = fired @ [[0.75, 0.25], [0.0, 1.0], [0.5, 0.5]] / fired.sum()
+    np.testing.assert_allclose(rules.probabilities(x)[0], expected)
+    assert "IF   anything" in str(rules)
+    assert rules.explain({"pulse": 75, "age": 50, "height": 180}).answer == "well"
+    amount = RuleBase.write([({"x": (0, 1)}, 5.0), ({"x": (10, 1)}, 7.0)])
+    np.testing.assert_allclose(amount([[0.0], [10.0], [5.0]]), [5.0, 7.0, 6.0])
+
+
+@pytest.mark.parametrize(
+    ("rules", "settings", "message"),
+    [
+        ([], {}, "at least one rule"),
+        ([({"x": (0, 0)}, 1.0)], {}, "width above 0"),
+        ([({"x": (0, 1)}, 1.0)], {"features": ["y"]}, "names 'x', which is not among"),
+        ([({}, 1.0)], {}, "no rule has a condition"),
+        ([({"x": (0, 1)}, {"a": 1.0}), ({"x": (0, 1)}, 2.0)], {}, "each of the classes"),
+    ],
+)
+def test_mistakes_in_writing_are_named(rules, settings, message):
+    with pytest.raises(ValueError, match=message):
+        RuleBase.write(rules, **settings)
+
+
+def test_written_rules_are_a_start_for_refinement():
+    data = load_breast_cancer(as_frame=True)
+    X, y = data.data[["worst radius", "worst texture", "mean concavity"]], data.target_names[data.target]
+    rules = RuleBase.write(
+        [({"worst radius": (12, 3)}, {"benign": 1.0}), ({"worst radius": (22, 5)}, {"malignant": 1.0})],
+        features=list(X.columns),
+    )
+    model = TSKClassifier(clusterer=rules, refine=100).fit(X, y)
+    assert model.n_rules_ == 2
+    assert model.rules_.n_conditions.tolist() == [1, 1]  # refinement adds no conditions
+    assert model.score(X, y) > np.mean(rules(X) == y)
+    fitted = (
+        TSKClassifier(clusterer=rules).fit(X, y).rules_
+    )  # without refinement only what rules conclude is fitted
+    np.testing.assert_allclose(fitted.centers_in_units[:, 0], [12, 22])
+    np.testing.assert_allclose(fitted.widths_in_units[:, 0], [3, 5])
+    with pytest.raises(ValueError, match="rules are about"):
+        TSKClassifier(clusterer=rules).fit(X.rename(columns={"worst radius": "radius"}), y)
+    with pytest.raises(ValueError, match="2 features"):
+        TSKClassifier(clusterer=replace(rules)).fit(X.to_numpy()[:, :2], y)
