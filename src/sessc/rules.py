@@ -238,6 +238,19 @@ class RuleBase:
 
         return explain(self, x)
 
+    def save(self, path: Any) -> None:
+        """Write the rules to a JSON file, every digit of them; see :mod:`sessc.files`."""
+        from .files import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: Any) -> RuleBase:
+        """Read rules from a file that ``save`` wrote. Reading never runs code."""
+        from .files import load
+
+        return load(path)
+
     @classmethod
     def write(cls, rules: Any, **settings: Any) -> RuleBase:
         """Rules written by hand; see :func:`sessc.edit.write`."""
@@ -300,6 +313,12 @@ class RuleBase:
         from .report.tables import to_latex
 
         return to_latex(self, max_conditions=max_conditions, words=words)
+
+    def to_onnx(self) -> Any:
+        """The rules as an ONNX model for other runtimes; see :func:`sessc.report.onnx.to_onnx`."""
+        from .report.onnx import to_onnx
+
+        return to_onnx(self)
 
     def __str__(self) -> str:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
