@@ -314,6 +314,12 @@ class RuleBase:
 
         return to_latex(self, max_conditions=max_conditions, words=words)
 
+    def to_html(self, path: Any = None, **settings: Any) -> str:
+        """The rules as one self-contained, interactive web page; see :func:`sessc.report.html.to_html`."""
+        from .report.html import to_html
+
+        return to_html(self, path, **settings)
+
     def to_onnx(self) -> Any:
         """The rules as an ONNX model for other runtimes; see :func:`sessc.report.onnx.to_onnx`."""
         from .report.onnx import to_onnx

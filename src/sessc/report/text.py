@@ -81,7 +81,7 @@ def sentences(rules: RuleBase, max_conditions: int | None = None, words: bool = 
     support = None if rules.summary is None else rules.summary.support
     return [
         Sentence(
-            _shown(_conditions(rules, r, words), max_conditions),
+            _shown([text for _, text in _conditions_of(rules, r, words)], max_conditions),
             _conclusion(rules, r),
             "" if support is None else f"{100 * support[r]:.0f} % of the data",
         )
@@ -95,9 +95,10 @@ def _shown(conditions: list[str], most: int | None) -> list[str]:
     return [*conditions[:most], *more] or ["anything"]
 
 
-def _conditions(rules: RuleBase, r: int, words: bool) -> list[str]:
+def _conditions_of(rules: RuleBase, r: int, words: bool) -> list[tuple[int, str]]:
+    """The features a rule asks about, the strongest first, and how."""
     strongest = np.argsort(rules.widths[r], kind="stable")
-    return [_condition(rules, r, d, words) for d in strongest if np.isfinite(rules.widths[r, d])]
+    return [(int(d), _condition(rules, r, d, words)) for d in strongest if np.isfinite(rules.widths[r, d])]
 
 
 def _condition(rules: RuleBase, r: int, d: int, words: bool) -> str:

@@ -1,0 +1,112 @@
+"""Rules as one self-contained web page, on which people can ask "what if"."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..evaluation import Evaluation
+from ..files import dumps
+from ..rules import RuleBase
+from .text import _conclusion, _conditions_of, _count, _output_names, sentences
+
+__all__ = ["to_html"]
+
+
+def to_html(
+    rules: RuleBase,
+    path: Any = None,
+    *,
+    title: str | None = None,
+    evaluations: Mapping[str, Evaluation] | None = None,
+    examples: Any = None,
+) -> str:
+    """The rules as a web page: cards with small pictures, and a panel that recomputes the answer for any values.
+
+    The page is one file. It loads nothing, sends nothing, and works from a disk, on a phone and on paper.
+
+    Parameters
+    ----------
+    rules : RuleBase
+    path : path, optional
+        Where to write the page.
+    title : str, optional
+    evaluations : dict of Evaluation, optional
+        Measures to show, by the name of the model, that of these rules first.
+    examples : data frame or array of shape (n, n_features), optional
+        Rows to start from on the page. They are in the file for everyone to see, so none are by default.
+
+    Returns
+    -------
+    str
+        The page.
+    """
+    model = json.loads(dumps(rules))
+    payload = {
+        "model": model,
+        "labels": _output_names(rules),
+        "about": _about(rules),
+        "sentences": [_sentence(rules, r) for r in range(rules.n_rules)],
+        "evaluations": [_evaluation(name, one) for name, one in (evaluations or {}).items()],
+        "examples": _examples(rules, examples),
+    }
+    pieces = {
+        "title": html.escape(title or f"Rules for {' '.join(rules.target_name.split())}"),
+        "text": html.escape(rules.to_text()),
+        "made_by": html.escape(model["made_by"]),
+        # In a script element only "<" could end it or begin a comment.
+        "data": json.dumps(payload, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c"),
+        "style": _part("page.css"),
+        "script": _part("page.js"),
+    }
+    page = re.sub(r"\{(\w+)\}", lambda place: pieces[place[1]], _part("page.html"))
+    if path is not None:
+        Path(path).write_text(page, encoding="utf-8")
+    return page
+
+
+def _part(name: str) -> str:
+    return (files(__package__) / "page" / name).read_text(encoding="utf-8").rstrip("\n")
+
+
+def _about(rules: RuleBase) -> str:
+    kind = "tells classes apart" if rules.classes is not None else "predicts a number"
+    what = f"{_count(rules.n_rules, 'rule')}, {rules.n_conditions.mean():.1f} conditions each on average"
+    seen = "" if rules.summary is None else f", learned from {_count(rules.summary.n_rows, 'row')}"
+    changed = f" Changed by hand: {'; '.join(rules.edits)}." if rules.edits else ""
+    return f"A model that {kind} by {_count(rules.n_features, 'feature')}: {what}{seen}.{changed}"
+
+
+def _sentence(rules: RuleBase, r: int) -> dict[str, Any]:
+    """A rule in words, with the feature that each condition is about."""
+    conditions = [{"text": text, "feature": d} for d, text in _conditions_of(rules, r, words=True)]
+    shares = None
+    if rules.classes is not None and rules.order == 0:
+        shares = np.asarray(rules.link.of_one_rule(rules.consequents[r, 0]), float).tolist()
+    return {
+        "conditions": conditions or [{"text": "anything", "feature": None}],
+        "conclusion": _conclusion(rules, r),
+        "shares": shares,
+        "support": sentences(rules)[r].support,
+    }
+
+
+def _evaluation(name: str, evaluation: Evaluation) -> dict[str, Any]:
+    confusion = None if evaluation.confusion is None else evaluation.confusion.tolist()
+    return {"name": name, "n_rows": evaluation.n_rows, "measures": evaluation.measures, "confusion": confusion}
+
+
+def _examples(rules: RuleBase, examples: Any) -> list[dict[str, Any]]:
+    if examples is None:
+        return []
+    rules.standardize(examples)  # complains about columns that are not the rules'
+    names = getattr(examples, "index", range(1, 1 + len(examples)))
+    values = np.asarray(examples, dtype=float).tolist()
+    return [{"name": f"row {name}", "values": row} for name, row in zip(names, values, strict=True)]

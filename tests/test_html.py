@@ -1,0 +1,202 @@
+"""The report page, in a real browser."""
+
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+
+from sessc import RuleBase, TSKClassifier, TSKRegressor
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here to open the page in")
+
+HOSTILE = (
+    "</script><script>window.hacked = 1</script>",
+    "<img src=x onerror='window.hacked = 1'>",
+    "{data}",
+    "a & b \u2028 'c' \"d\"",
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as running:
+        started = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Open a rule base as a page; afterwards nothing may have gone wrong or been asked of a network."""
+    complaints = []
+    context = browser.new_context()
+
+    def look(rules, **settings):
+        rules.to_html(tmp_path / "rules.html", **settings)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: request.url.startswith("file:") or complaints.append(request.url))
+        page.goto((tmp_path / "rules.html").as_uri())
+        return page
+
+    yield look
+    context.close()
+    assert complaints == []
+
+
+def classifier(load=load_wine, **settings):
+    data = load(as_frame=True)
+    return TSKClassifier(4, random_state=0, **settings).fit(data.data, data.target_names[data.target]).rules_
+
+
+def regressor(**settings):
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    return TSKRegressor(3, random_state=0, **settings).fit(X, y).rules_
+
+
+MODELS = {
+    f"{name}, order {order}, refine {refine}": (make, {"order": order, "refine": refine} | more)
+    for name, make, more in (
+        ("three classes", classifier, {}),
+        ("two classes", classifier, {"load": load_breast_cancer}),
+        ("a number", regressor, {}),
+    )
+    for order in (0, 1)
+    for refine in (0, 20)
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_page_computes_what_python_computes(opened, name, rng):
+    make, settings = MODELS[name]
+    rules = make(**settings)
+    spread = rng.choice([0.5, 1.0, 6.0], size=(200, 1))
+    X = rules.mean + rules.scale * spread * rng.normal(size=(200, rules.n_features))
+    found = opened(rules).evaluate("rows => rows.map(x => window.sessc.predict(x))", X.tolist())
+    np.testing.assert_allclose([one["firing"] for one in found], rules.firing(X), atol=1e-9)
+    outputs = rules.outputs(X)
+    np.testing.assert_allclose(
+        [one["outputs"] for one in found], outputs, rtol=1e-9, atol=1e-9 * np.abs(outputs).max()
+    )
+    if rules.classes is not None:
+        np.testing.assert_allclose([one["probabilities"] for one in found], rules.probabilities(X), atol=1e-9)
+        assert [rules.classes[one["answer"]] for one in found] == rules(X).tolist()
+
+
+def test_typing_a_value_changes_everything(opened):
+    rules = classifier(refine=50, conditions=4)
+    page = opened(rules)
+    x = np.array(rules.summary.medians)
+    shown = page.locator("#answer h3")
+    assert shown.inner_text() == rules(x[None, :])[0]
+    name = rules.feature_names[int(np.argmin(rules.widths.min(axis=0)))]
+    d = rules.feature_names.index(name)
+    seen = set()
+    for value in (rules.summary.quantiles[0, d], rules.summary.quantiles[-1, d]):
+        page.locator(f"#feature-{d}").fill(repr(float(value)))
+        x[d] = value
+        assert shown.inner_text() == rules(x[None, :])[0]
+        odds = rules.probabilities(x[None, :])[0]
+        texts = page.locator("#answer .bar span:last-child").all_inner_texts()
+        np.testing.assert_allclose([float(text) for text in texts], odds, atol=5e-4)
+        seen.add(tuple(texts))
+    assert len(seen) == 2
+    before = page.locator("#answer").inner_text()
+    page.locator(f"#feature-{d}").fill("")
+    assert page.locator(f"#feature-{d}").get_attribute("aria-invalid") == "true"
+    assert page.locator("#answer").inner_text() == before  # nothing is not a number
+
+
+def test_keys_move_sliders(opened):
+    page = opened(classifier(refine=50))
+    slider = page.locator("input[type=range]").first
+    slider.focus()
+    before = page.locator("#answer").inner_text()
+    for _ in range(30):
+        page.keyboard.press("ArrowRight")
+    assert page.locator("#answer").inner_text() != before
+    assert float(slider.input_value()) == pytest.approx(
+        float(page.locator("input[type=number]").first.input_value()), rel=1e-3
+    )
+
+
+def test_rules_are_filtered_and_sorted(opened):
+    rules = classifier(refine=50, conditions=3)
+    page = opened(rules)
+    names = page.locator(".rule h3").all_inner_texts()
+    assert [name.split()[1] for name in names] == [str(r + 1) for r in range(rules.n_rules)]
+    page.locator("#order").select_option("support")
+    order = np.argsort(-rules.summary.support, kind="stable")
+    names = page.locator(".rule h3").all_inner_texts()
+    assert [int(name.split()[1]) for name in names] == (order + 1).tolist()
+    counts = np.isfinite(rules.widths).sum(axis=0)
+    d = next(int(d) for d in np.argsort(counts) if 0 < counts[d] < rules.n_rules)
+    page.locator("#filter").fill(rules.feature_names[d].upper())
+    assert page.locator(".rule").count() == counts[d]
+    assert page.locator("#shown").inner_text() == f"{counts[d]} of {rules.n_rules} rules"
+
+
+def test_examples_are_there_only_when_asked_for(opened):
+    X, _ = load_wine(return_X_y=True, as_frame=True)
+    rules = classifier()
+    assert opened(rules).locator("#start option").all_inner_texts() == ["typical values"]
+    page = opened(rules, examples=X.iloc[[3, 100]])
+    assert page.locator("#start option").all_inner_texts() == ["typical values", "row 3", "row 100"]
+    page.locator("#start").select_option("1")
+    assert page.locator("#answer h3").inner_text() == rules(X.iloc[[100]])[0]
+    with pytest.raises(ValueError, match="columns"):
+        rules.to_html(examples=X.iloc[:, ::-1])
+
+
+def test_names_are_shown_and_never_run(opened):
+    rules = RuleBase.write(
+        [
+            (dict.fromkeys(HOSTILE, (0.0, 1.0)), {"<b>bold</b>": 1.0}),
+            ({HOSTILE[0]: (2.0, 1.0)}, {HOSTILE[1]: 1.0}),
+        ],
+        target_name="<i>y</i>",
+    )
+    assert rules.to_html().count('"sessc rules"') == 1  # a feature called {data} stands for nothing else
+    page = opened(rules, title="</title><script>window.hacked = 1</script>")
+    assert page.evaluate("window.hacked") is None
+    body = page.locator("body").inner_text()
+    for name in HOSTILE[:3]:
+        assert name in body
+    assert "<b>bold</b>" in body
+    assert page.locator("h1").inner_text() == "</title><script>window.hacked = 1</script>"
+    assert page.locator("b", has_text="bold").count() == 0
+
+
+def test_measures_and_confusions_are_shown(opened):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    rules = TSKClassifier(3, random_state=0).fit(X[::2], y[::2]).rules_
+    evaluation = rules.evaluate(X[1::2], y[1::2])
+    page = opened(rules, evaluations={"these rules": evaluation})
+    assert f"{evaluation.measures['balanced accuracy']:.3f}" in page.locator("#measures").inner_text()
+    cells = [int(text) for text in page.locator("#confusion td").all_inner_texts()]
+    assert cells == evaluation.confusion.ravel().tolist()
+    assert opened(rules).locator("#evaluation").is_hidden()
+
+
+def test_rules_without_data_and_without_conditions_have_a_page(opened):
+    rules = RuleBase.write([({"x": (0.0, 1.0)}, 1.0), ({}, 2.0)])
+    page = opened(rules)
+    assert page.locator("#answer h3").inner_text() == f"y = {float(rules([[0.0]])[0]):.5g}"
+    line = opened(replace(classifier(order=1, refine=10), summary=None))
+    assert line.locator(".rule").count() == 4
+
+
+def test_the_page_is_small_and_fits_a_phone(browser, tmp_path):
+    X, y = np.random.default_rng(0).normal(size=(300, 36)), np.arange(300) % 6
+    rules = TSKClassifier(30, random_state=0).fit(X, y).rules_
+    rules.to_html(tmp_path / "rules.html")
+    assert (tmp_path / "rules.html").stat().st_size < 400_000
+    page = browser.new_page(viewport={"width": 360, "height": 740})
+    page.goto((tmp_path / "rules.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.close()
