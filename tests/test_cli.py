@@ -1,10 +1,16 @@
+import csv
+import io
+import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from sessc import __version__
+from sessc import RuleBase, __version__
 from sessc.cli import main
+from sessc.columns import read
+from sessc.files import load
 
 
 def test_demo_shows_scores_and_rules(capsys):
@@ -15,10 +21,8 @@ def test_demo_shows_scores_and_rules(capsys):
 
 
 def test_mistakes_are_one_line(capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["demo", "--rules", "0"])
-    assert stop.value.code == 2
-    assert "n_rules must be a positive integer, got 0." in capsys.readouterr().err
+    assert main(["demo", "--rules", "0"]) == 2
+    assert capsys.readouterr().err == "sessc: n_rules must be a positive integer, got 0.\n"
 
 
 def test_version(capsys):
@@ -40,3 +44,158 @@ def test_importing_is_light():
     code = f"import sys, sessc; print([name for name in {heavy} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table with text labels, a category and missing cells, and a model that was fitted to it."""
+    folder = tmp_path_factory.mktemp("patients")
+    rng = np.random.default_rng(0)
+    age, smoker = rng.normal(50, 15, size=150), rng.choice(["yes", "no"], size=150)
+    pressure = 120 + 0.4 * (age - 50) + 10 * (smoker == "yes") + rng.normal(0, 8, size=150)
+    ill = np.where(pressure + 15 * (smoker == "yes") + rng.normal(0, 5, size=150) > 133, "ill", "well")
+    people = enumerate(zip(age, smoker, pressure, ill, strict=True))
+    rows = [[f"{a:.1f}", s, f"{p:.0f}", f"id{k}", h] for k, (a, s, p, h) in people]
+    rows[3][0] = rows[7][0] = ""
+    rows[9][1] = "NA"
+    with (folder / "patients.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["age", "smoker", "pressure", "id", "health"], *rows])
+    (folder / "new.csv").write_text("pressure,smoker,age\n150,yes,70\n110,no,\n,,\n")
+    settings = ["--target", "health", "--rules", "3", "--conditions", "2"]
+    assert main(["fit", str(folder / "patients.csv"), *settings]) == 0
+    return folder
+
+
+def test_a_table_becomes_rules_a_report_and_answers(folder, capsys):
+    model = load(folder / "patients.rules.json")
+    assert model.columns.names == ["age", "smoker", "pressure"]
+    assert model.rules.classes.tolist() == ["ill", "well"]
+    assert model.evaluations["rules"].measures["balanced accuracy"] > 0.8
+    assert set(model.evaluations) == {"rules", "logistic regression"}
+    assert "<title>Rules for health</title>" in (folder / "patients.rules.html").read_text(encoding="utf-8")
+    assert main(["predict", str(folder / "patients.rules.json"), str(folder / "new.csv")]) == 0
+    shown = capsys.readouterr()
+    assert "age: 2 missing cells count as " in shown.err
+    rows = list(csv.DictReader(io.StringIO(shown.out)))
+    assert [row["health"] for row in rows[:2]] == ["ill", "well"]
+    X = model.features(read(folder / "new.csv"))
+    odds = [[float(row["p(ill)"]), float(row["p(well)"])] for row in rows]
+    np.testing.assert_array_equal(odds, model.rules.probabilities(X))
+    np.testing.assert_array_equal(
+        RuleBase.load(folder / "patients.rules.json")(X), [row["health"] for row in rows]
+    )
+
+
+def test_answers_go_to_a_file_or_as_json(folder, capsys, tmp_path):
+    given = [str(folder / "patients.rules.json"), str(folder / "new.csv")]
+    assert main(["predict", *given, "--json"]) == 0
+    answers = json.loads(capsys.readouterr().out)
+    assert main(["predict", *given, "--out", str(tmp_path / "answers.csv")]) == 0
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "answers.csv").read_text(encoding="utf-8"))))
+    assert [row["health"] for row in rows] == [row["health"] for row in answers]
+
+
+def test_one_answer_is_explained(folder, capsys):
+    given = ["explain", str(folder / "patients.rules.json"), str(folder / "new.csv"), "--row", "1"]
+    assert main(given) == 0
+    assert capsys.readouterr().out.startswith("The answer is ill: ill ")
+    assert main([*given, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["answer"] == "ill"
+    np.testing.assert_allclose(np.sum(found["contributions"], axis=0), found["outputs"])
+
+
+def test_what_a_model_is_and_its_page(folder, capsys, tmp_path):
+    model = str(folder / "patients.rules.json")
+    assert main(["info", model]) == 0
+    assert "logistic regression: on 38 rows: accuracy 0." in capsys.readouterr().out
+    assert main(["info", model, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["columns"] == ["age", "smoker", "pressure"]
+    page = tmp_path / "page.html"
+    assert (
+        main(["report", model, "--out", str(page), "--title", "A & B", "--examples", str(folder / "new.csv")]) == 0
+    )
+    text = page.read_text(encoding="utf-8")
+    assert "<title>A &amp; B</title>" in text
+    assert "row 3" in text
+
+
+def test_the_exported_model_takes_the_raw_table(folder, capsys, tmp_path):
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    assert main(["export", str(folder / "patients.rules.json"), "--onnx", str(tmp_path / "m.onnx")]) == 0
+    assert "its inputs are age, smoker, pressure" in capsys.readouterr().out
+    model, table = load(folder / "patients.rules.json"), read(folder / "patients.csv")
+    numbers = {n: np.asarray([[np.nan if c is None else float(c)] for c in table[n]]) for n in ("age", "pressure")}
+    texts = {"smoker": np.asarray([["" if c is None else c] for c in table["smoker"]], dtype=object)}
+    session = runtime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
+    label, odds = session.run(["label", "probabilities"], numbers | texts)
+    X = model.features(table)
+    assert label.tolist() == model.rules(X).tolist()
+    np.testing.assert_allclose(odds, model.rules.probabilities(X), atol=1e-10)
+
+
+def test_a_number_is_predicted_and_said_in_json(folder, capsys, tmp_path):
+    given = [
+        str(folder / "patients.csv"),
+        "--target",
+        "pressure",
+        "--rules",
+        "2",
+        "--skip",
+        "health",
+        "--seed",
+        "1",
+    ]
+    assert main(["fit", *given, "--out", str(tmp_path / "p.json"), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["classes"] is None
+    assert set(said["evaluations"]) == {"rules", "linear regression"}
+    assert said["evaluations"]["rules"]["R²"] > 0.3
+    assert "id: left out, it has 150 different texts in 150 rows" in said["notes"]
+    assert (tmp_path / "p.html").exists()
+    assert main(["predict", str(tmp_path / "p.json"), str(folder / "new.csv")]) == 0
+    assert capsys.readouterr().out.startswith("pressure\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "nothing.csv", "--target", "y"], "there is no file nothing.csv."),
+        (["fit", "patients.csv", "--target", "healt"], "there is no column 'healt' to predict; there are age,"),
+        (["fit", "patients.csv", "--target", "health", "--task", "number"], "cells that are no numbers"),
+        (["fit", "patients.csv", "--target", "id"], "the class 'id0' has one row only"),
+        (["fit", "patients.csv", "--target", "health", "--held-out", "1.5"], "between 0 and 1, got 1.5."),
+        (["fit", "one.csv", "--target", "y"], "every row is 'a'; there must be at least two classes"),
+        (["fit", "few.csv", "--target", "y"], "4 rows are too few"),
+        (
+            ["predict", "patients.rules.json", "odd.csv"],
+            "'maybe' in column 'smoker', which the model has never seen",
+        ),
+        (["predict", "patients.rules.json", "few.csv"], "the table has no column 'age'; it has x, y."),
+        (["predict", "patients.csv", "new.csv"], "is not a file of rules"),
+        (["explain", "patients.rules.json", "new.csv", "--row", "9"], "there is no row 9; rows go from 1 to 3."),
+        (["report", "patients.rules.json", "--out", "nowhere/page.html"], "No such file or directory"),
+        (["info", "cut.json"], "cut.json is not a file of rules, or a damaged one"),
+    ],
+)
+def test_every_mistake_is_a_sentence(folder, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(folder)
+    (folder / "one.csv").write_text("x,y\n" + "".join(f"{k},a\n" for k in range(20)))
+    (folder / "few.csv").write_text("x,y\n1,a\n2,b\n3,a\n4,b\n")
+    (folder / "odd.csv").write_text("age,smoker,pressure\n50,maybe,120\n")
+    (folder / "cut.json").write_text((folder / "patients.rules.json").read_text(encoding="utf-8")[:500])
+    assert main(arguments) == 2
+    complaint = capsys.readouterr().err
+    assert complaint.startswith("sessc: ")
+    assert complaint.count("\n") == 1
+    assert message in complaint
+
+
+def test_help_has_examples(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--help"])
+    assert stop.value.code == 0
+    assert "sessc fit patients.csv --target diagnosis" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["fit", "--help"])
+    assert "--conditions" in capsys.readouterr().out

@@ -140,7 +140,7 @@ def test_a_damaged_file_is_refused_in_a_sentence_or_means_a_whole_model(place, i
         inside[place[-1]] = instead
     complaint, rules = "", None
     try:
-        rules = loads(json.dumps(data))
+        rules = loads(json.dumps(data)).rules
     except ValueError as error:
         complaint = str(error)
     if rules is None:

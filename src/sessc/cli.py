@@ -3,28 +3,256 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import json
+import sys
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .columns import Table
+    from .model import Model
 
 __all__ = ["main"]
+
+EXAMPLES = """\
+examples:
+  sessc fit patients.csv --target diagnosis      learn rules; writes patients.rules.json and patients.rules.html
+  sessc predict patients.rules.json new.csv      answers for new rows, as CSV
+  sessc explain patients.rules.json new.csv --row 3
+  sessc export patients.rules.json --onnx rules.onnx
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the ``sessc`` command; returns its exit code."""
-    from . import __version__
-
-    parser = argparse.ArgumentParser(prog="sessc", description="Fuzzy rule models that people can read.")
-    parser.add_argument("--version", action="version", version=f"sessc {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True)
-    demo = commands.add_parser("demo", help="learn rules for the breast cancer data inside scikit-learn")
-    demo.add_argument("--rules", type=int, default=4, metavar="R", help="number of short rules (default: 4)")
-    demo.set_defaults(run=_demo)
+    parser = _parser()
     options = parser.parse_args(arguments)
     try:
         return int(options.run(options))
-    except ValueError as error:
-        parser.error(str(error))
+    except (ValueError, OSError, ImportError) as error:
+        message = error.strerror and f"{error.strerror}: {error.filename}" if isinstance(error, OSError) else None
+        print(f"sessc: {message or error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    from . import __version__
+
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        prog="sessc", description="Fuzzy rule models that people can read.", epilog=EXAMPLES, formatter_class=raw
+    )
+    parser.add_argument("--version", action="version", version=f"sessc {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    def command(name: str, run: Any, about: str, *arguments: str) -> argparse.ArgumentParser:
+        one = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
+        for argument in arguments:
+            one.add_argument(argument, type=Path, help=FILES[argument])
+        one.set_defaults(run=run)
+        return one
+
+    fit = command("fit", _fit, "learn rules from a table", "data")
+    fit.add_argument("--target", required=True, metavar="COLUMN", help="the column to predict")
+    fit.add_argument("--task", choices=("classes", "number"), help="what the target is (default: as it looks)")
+    fit.add_argument("--rules", type=int, metavar="R", help="number of rules (default: chosen from the data)")
+    fit.add_argument("--conditions", type=float, metavar="C", help="conditions a rule may have on average")
+    fit.add_argument("--skip", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
+    fit.add_argument("--categorical", nargs="+", default=[], metavar="COLUMN", help="numbers that are only names")
+    fit.add_argument(
+        "--held-out", type=float, default=0.25, metavar="SHARE", help="rows to test on (default: 0.25)"
+    )
+    fit.add_argument("--seed", type=int, default=0, help="of the random choices (default: 0)")
+    fit.add_argument("--out", type=Path, metavar="FILE", help="the model (default: beside the data)")
+    fit.add_argument("--report", type=Path, metavar="FILE", help="the report page (default: beside the model)")
+    fit.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+    predict = command("predict", _predict, "answer for every row of a table, as CSV", "model", "data")
+    predict.add_argument("--out", type=Path, metavar="FILE", help="where to (default: the screen)")
+    predict.add_argument("--json", action="store_true", help="print a JSON list instead of CSV")
+
+    explain = command("explain", _explain, "say why one row is answered as it is", "model", "data")
+    explain.add_argument("--row", type=int, default=1, help="which row, counted from 1 (default: 1)")
+    explain.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+    report = command("report", _report, "write the rules as an interactive web page", "model")
+    report.add_argument("--out", type=Path, metavar="FILE", help="the page (default: beside the model)")
+    report.add_argument("--title", help="the page's title")
+    report.add_argument(
+        "--examples", type=Path, metavar="TABLE", help="rows to start from, which the page will contain"
+    )
+
+    export = command("export", _export, "write the model for other programs", "model")
+    export.add_argument("--onnx", type=Path, required=True, metavar="FILE", help="an ONNX file")
+
+    info = command("info", _info, "show what a model is", "model")
+    info.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+    demo = command("demo", _demo, "learn rules for the breast cancer data inside scikit-learn")
+    demo.add_argument("--rules", type=int, default=4, metavar="R", help="number of short rules (default: 4)")
+    return parser
+
+
+FILES = {"data": "a table: CSV, TSV or Parquet", "model": "a model that fit wrote"}
+
+
+def _fit(options: argparse.Namespace) -> int:
+    from .columns import read
+    from .training import train
+
+    table = read(options.data)
+    say = _quiet if options.json else print
+    started = time.perf_counter()
+    model, notes = train(
+        table,
+        options.target,
+        task=options.task,
+        n_rules=options.rules,
+        conditions=options.conditions,
+        skip=options.skip,
+        categorical=options.categorical,
+        held_out=options.held_out,
+        seed=options.seed,
+        say=say,
+    )
+    out = options.out or options.data.with_suffix(".rules.json")
+    page = options.report or out.with_suffix(".html")
+    _save(model, out)
+    model.rules.to_html(page, title=f"Rules for {options.target}", evaluations=model.evaluations)
+    if options.json:
+        seconds = round(time.perf_counter() - started, 2)
+        print(
+            json.dumps(
+                _about(model) | {"notes": notes, "model": str(out), "report": str(page), "seconds": seconds}
+            )
+        )
+        return 0
+    print(f"\n{model.rules}\n")
+    for name, evaluation in model.evaluations.items():
+        print(f"{name}: {str(evaluation)[0].lower()}{str(evaluation)[1:]}")
+    print(f"\nWrote {out} and {page}; open the page in a browser.")
+    return 0
+
+
+def _predict(options: argparse.Namespace) -> int:
+    model, table = _read(options)
+    rules, X = model.rules, model.features(table)
+    _say_missing(model, table)
+    header, rows = [rules.target_name], rules(X).reshape(-1, 1).tolist()
+    if rules.classes is not None:
+        header += [f"p({label})" for label in rules.classes.tolist()]
+        rows = [row + odds for row, odds in zip(rows, rules.probabilities(X).tolist(), strict=True)]
+    if options.json:
+        print(json.dumps([dict(zip(header, row, strict=True)) for row in rows]))
+        return 0
+    with options.out.open("w", newline="", encoding="utf-8") if options.out else nullcontext(sys.stdout) as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *rows])
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    model, table = _read(options)
+    found = model.explain(table, options.row)
+    _say_missing(model, table)
+    if not options.json:
+        print(found)
+        return 0
+    names = model.rules.feature_names
+    changes = [{"feature": names[c.feature], "value": c.value, "answer": _plain(c.answer)} for c in found.changes]
+    said = {"answer": _plain(found.answer), "firing": found.firing.tolist(), "outputs": found.outputs.tolist()}
+    if model.rules.classes is not None:
+        said["probabilities"] = found.probabilities.tolist()
+    print(json.dumps(said | {"contributions": found.contributions.sum(axis=1).tolist(), "changes": changes}))
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    from .columns import read
+    from .files import load
+
+    model = load(options.model)
+    out = options.out or options.model.with_suffix(".html")
+    examples = None if options.examples is None else model.features(read(options.examples))
+    title = options.title or f"Rules for {model.rules.target_name}"
+    model.rules.to_html(out, title=title, evaluations=model.evaluations, examples=examples)
+    print(f"Wrote {out}; open it in a browser.")
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    from .files import load
+    from .report.onnx import to_onnx
+
+    model = load(options.model)
+    made = to_onnx(model.rules, model.columns)
+    options.onnx.write_bytes(made.SerializeToString())
+    print(f"Wrote {options.onnx}; its inputs are {', '.join(given.name for given in made.graph.input)}.")
+    return 0
+
+
+def _info(options: argparse.Namespace) -> int:
+    from .files import load
+
+    model = load(options.model)
+    if options.json:
+        print(json.dumps(_about(model)))
+        return 0
+    print(model.rules)
+    for name, evaluation in model.evaluations.items():
+        print(f"\n{name}: {str(evaluation)[0].lower()}{str(evaluation)[1:]}", end="")
+    print()
+    return 0
+
+
+def _about(model: Model) -> dict[str, Any]:
+    """What a model is, for machines."""
+    rules = model.rules
+    return {
+        "target": rules.target_name,
+        "classes": None if rules.classes is None else rules.classes.tolist(),
+        "features": list(rules.feature_names),
+        "columns": None if model.columns is None else model.columns.names,
+        "n_rules": rules.n_rules,
+        "order": rules.order,
+        "conditions": rules.n_conditions.tolist(),
+        "evaluations": {
+            name: dict(one.measures) | {"n_rows": one.n_rows} for name, one in model.evaluations.items()
+        },
+    }
+
+
+def _read(options: argparse.Namespace) -> tuple[Model, Table]:
+    from .columns import read
+    from .files import load
+
+    return load(options.model), read(options.data)
+
+
+def _say_missing(model: Model, table: Table) -> None:
+    """What missing cells counted as, beside the answers."""
+    for note in model.columns.notes(table) if model.columns else ():
+        print(note, file=sys.stderr)
+
+
+def _save(model: Model, path: Path) -> None:
+    from .files import save
+
+    save(model, path)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def _quiet(*_: Any) -> None:
+    pass
 
 
 def _demo(options: argparse.Namespace) -> int:

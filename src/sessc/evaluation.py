@@ -18,7 +18,7 @@ from sklearn.metrics import (
 
 from .rules import RuleBase
 
-__all__ = ["Comparison", "Evaluation", "compare", "evaluate"]
+__all__ = ["Comparison", "Evaluation", "compare", "evaluate", "measured"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +57,16 @@ class Comparison:
 
 def evaluate(rules: RuleBase, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
     """Accuracy, balanced accuracy and log-loss of classes; R², root mean square and absolute error of numbers."""
+    odds = None if rules.classes is None else rules.probabilities(X)
+    return measured(y, rules(X), odds, rules.classes, sample_weight)
+
+
+def measured(
+    y: Any, answers: np.ndarray, odds: np.ndarray | None, classes: np.ndarray | None, sample_weight: Any = None
+) -> Evaluation:
+    """The same of any model, by its answers and the probabilities of the classes."""
     weight = {"sample_weight": sample_weight}
-    answers = rules(X)
-    if rules.classes is None:
+    if classes is None:
         return Evaluation(
             len(answers),
             {
@@ -68,17 +75,16 @@ def evaluate(rules: RuleBase, X: Any, y: Any, sample_weight: Any = None) -> Eval
                 "mean absolute error": float(mean_absolute_error(y, answers, **weight)),
             },
         )
-    labels = rules.classes
-    if len(unknown := np.setdiff1d(np.asarray(y), labels)):
+    if len(unknown := np.setdiff1d(np.asarray(y), classes)):
         raise ValueError(f"y has the class {unknown.tolist()[0]!r}, which the rules do not know.")
     return Evaluation(
         len(answers),
         {
             "accuracy": float(accuracy_score(y, answers, **weight)),
             "balanced accuracy": float(balanced_accuracy_score(y, answers, **weight)),
-            "log-loss": float(log_loss(y, rules.probabilities(X), labels=labels, **weight)),
+            "log-loss": float(log_loss(y, odds, labels=classes, **weight)),
         },
-        confusion_matrix(y, answers, labels=labels, **weight),
+        confusion_matrix(y, answers, labels=classes, **weight),
     )
 
 

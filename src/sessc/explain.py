@@ -111,13 +111,14 @@ def _ways_out(rules: RuleBase, x: np.ndarray) -> tuple[Change, ...]:
     found = []
     answer = rules(x[None, :])[0]
     for d, (low, high) in enumerate(zip(*_range(rules, x), strict=True)):
+        two = rules.summary is not None and rules.summary.has_two_values(d)
         for end in (low, high):
-            values = np.linspace(x[d], end, STEPS)
+            values = np.asarray([x[d], end]) if two else np.linspace(x[d], end, STEPS)
             other = rules(_moved(x, d, values)) != answer
             if end != x[d] and np.any(other):
                 first = int(np.argmax(other))
-                value = _boundary(rules, x, d, values[first - 1], values[first], answer)
-                found.append(Change(d, value, rules(_moved(x, d, np.asarray([value])))[0]))
+                value = end if two else _boundary(rules, x, d, values[first - 1], values[first], answer)
+                found.append(Change(d, float(value), rules(_moved(x, d, np.asarray([value])))[0]))
     return tuple(
         sorted(found, key=lambda change: abs(change.value - x[change.feature]) / rules.scale[change.feature])
     )

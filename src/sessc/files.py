@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from .columns import Category, Column, Columns, Number
+from .evaluation import Evaluation
+from .model import Model
 from .rules import Identity, Link, Proportions, RuleBase, Softmax
 from .summary import BINS, SHARES, Summary
 
@@ -25,13 +28,13 @@ KINDS = {"U": "str", "i": "int", "u": "int", "f": "float", "b": "bool"}
 TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool}
 
 
-def save(rules: RuleBase, path: str | os.PathLike) -> None:
-    """Write a rule base to a file."""
-    Path(path).write_text(dumps(rules), encoding="utf-8")
+def save(model: Model | RuleBase, path: str | os.PathLike) -> None:
+    """Write a model to a file."""
+    Path(path).write_text(dumps(model), encoding="utf-8")
 
 
-def load(path: str | os.PathLike) -> RuleBase:
-    """Read a rule base from a file that :func:`save` wrote."""
+def load(path: str | os.PathLike) -> Model:
+    """Read a model from a file that :func:`save` wrote."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -39,10 +42,12 @@ def load(path: str | os.PathLike) -> RuleBase:
     return loads(text, str(path))
 
 
-def dumps(rules: RuleBase) -> str:
-    """A rule base as JSON text."""
+def dumps(model: Model | RuleBase) -> str:
+    """A model as JSON text."""
     from . import __version__
 
+    model = Model(model) if isinstance(model, RuleBase) else model
+    rules = model.rules
     widths = [[None if math.isinf(w) else w for w in row] for row in rules.widths.tolist()]
     parts = zip(rules.centers.tolist(), widths, rules.consequents.tolist(), strict=True)
     data = {
@@ -62,6 +67,8 @@ def dumps(rules: RuleBase) -> str:
         "rules": [{"centers": c, "widths": w, "outputs": b} for c, w, b in parts],
         "summary": _summary(rules.summary),
         "edits": list(rules.edits),
+        "columns": None if model.columns is None else [_column(column) for column in model.columns.each],
+        "evaluations": [_evaluation(name, one) for name, one in model.evaluations.items()],
     }
     return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -89,8 +96,24 @@ def _summary(summary: Summary | None) -> dict[str, Any] | None:
     }
 
 
-def loads(text: str, name: str = "the text") -> RuleBase:
-    """A rule base from JSON text; a ValueError in one sentence for anything else."""
+def _column(column: Column) -> dict[str, Any]:
+    if isinstance(column, Number):
+        return {"name": column.name, "kind": "number", "fill": column.fill}
+    return {"name": column.name, "kind": "category", "values": list(column.values), "fill": column.fill}
+
+
+def _evaluation(name: str, evaluation: Evaluation) -> dict[str, Any]:
+    confusion = None if evaluation.confusion is None else evaluation.confusion.tolist()
+    return {
+        "name": name,
+        "n_rows": evaluation.n_rows,
+        "measures": dict(evaluation.measures),
+        "confusion": confusion,
+    }
+
+
+def loads(text: str, name: str = "the text") -> Model:
+    """A model from JSON text; a ValueError in one sentence for anything else."""
     try:
         data = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
@@ -104,7 +127,10 @@ def loads(text: str, name: str = "the text") -> RuleBase:
             "try a newer one."
         )
     try:
-        return _read(data)
+        rules = _read(data)
+        return Model(
+            rules, _read_columns(data.get("columns"), rules), _read_evaluations(_list(data, "evaluations"))
+        )
     except _Damaged as damage:
         raise ValueError(f"{name} is damaged: {damage}.") from None
 
@@ -181,6 +207,43 @@ def _read_summary(data: Any, n_rules: int, n_features: int) -> Summary | None:
     quantiles = _array(data.get("quantiles"), "quantiles", (len(SHARES), n_features))
     counts = _array(data.get("counts"), "counts", (n_features, BINS))
     return Summary(n_rows, quantiles, counts, None if support is None else _array(support, "support", (n_rules,)))
+
+
+def _read_columns(data: Any, rules: RuleBase) -> Columns | None:
+    if data is None:
+        return None
+    if not isinstance(data, list):
+        raise _Damaged("columns must be a list")
+    columns = Columns(tuple(_read_column(_object(item, "a column")) for item in data))
+    if tuple(columns.features) != rules.feature_names or len(set(columns.names)) < len(columns.names):
+        raise _Damaged("columns do not give the features of the rules")
+    return columns
+
+
+def _read_column(data: dict[str, Any]) -> Column:
+    name = _text(data, "name")
+    if _one_of(data, "kind", ("number", "category")) == "number":
+        return Number(name, float(_array(data.get("fill"), "what missing cells count as", ())))
+    values = _texts(data, "values")
+    if len(set(values)) < max(len(values), 2) or _text(data, "fill") not in values:
+        raise _Damaged("categories must be different, and missing cells count as one of them")
+    return Category(name, tuple(values), _text(data, "fill"))
+
+
+def _read_evaluations(data: list) -> dict[str, Evaluation]:
+    found = {}
+    for item in data:
+        one = _object(item, "an evaluation")
+        measures = _object(one.get("measures"), "measures")
+        n_rows, confusion = one.get("n_rows"), one.get("confusion")
+        if type(n_rows) is not int or n_rows < 1:
+            raise _Damaged("n_rows must be a count")
+        if confusion is not None:
+            n_classes = len(confusion) if isinstance(confusion, list) else 0
+            confusion = _array(confusion, "a confusion matrix", (n_classes, n_classes))
+        values = {str(name): float(_array(value, "measures", ())) for name, value in measures.items()}
+        found[_text(one, "name")] = Evaluation(n_rows, values, confusion)
+    return found
 
 
 def _array(values: Any, what: str, shape: tuple[int, ...], infinite: bool = False) -> np.ndarray:

@@ -249,7 +249,7 @@ class RuleBase:
         """Read rules from a file that ``save`` wrote. Reading never runs code."""
         from .files import load
 
-        return load(path)
+        return load(path).rules
 
     @classmethod
     def write(cls, rules: Any, **settings: Any) -> RuleBase:

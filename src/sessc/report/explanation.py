@@ -85,6 +85,8 @@ def _change(explanation: Explanation, change: Change) -> str:
     if rules.classes is None:
         return f"  {name} = {value} instead of {was}: {_shown(rules, change.answer)}"
     names = dict(zip(rules.classes.tolist(), _output_names(rules), strict=True))
+    if rules.summary is not None and rules.summary.has_two_values(change.feature):
+        return f"  {name} is {value} instead of {was}: {names[change.answer]}"
     side = "at least" if change.value > now else "at most"
     return f"  {name} {side} {value} instead of {was}: {names[change.answer]}"
 

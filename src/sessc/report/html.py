@@ -14,6 +14,7 @@ import numpy as np
 
 from ..evaluation import Evaluation
 from ..files import dumps
+from ..model import Model
 from ..rules import RuleBase
 from .text import _conclusion, _conditions_of, _count, _output_names, sentences
 
@@ -48,13 +49,13 @@ def to_html(
     str
         The page.
     """
-    model = json.loads(dumps(rules))
+    model = json.loads(dumps(Model(rules, evaluations=evaluations or {})))
     payload = {
         "model": model,
         "labels": _output_names(rules),
         "about": _about(rules),
         "sentences": [_sentence(rules, r) for r in range(rules.n_rules)],
-        "evaluations": [_evaluation(name, one) for name, one in (evaluations or {}).items()],
+        "evaluations": model.pop("evaluations"),
         "examples": _examples(rules, examples),
     }
     pieces = {
@@ -96,11 +97,6 @@ def _sentence(rules: RuleBase, r: int) -> dict[str, Any]:
         "shares": shares,
         "support": sentences(rules)[r].support,
     }
-
-
-def _evaluation(name: str, evaluation: Evaluation) -> dict[str, Any]:
-    confusion = None if evaluation.confusion is None else evaluation.confusion.tolist()
-    return {"name": name, "n_rows": evaluation.n_rows, "measures": evaluation.measures, "confusion": confusion}
 
 
 def _examples(rules: RuleBase, examples: Any) -> list[dict[str, Any]]:

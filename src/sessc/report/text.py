@@ -103,10 +103,11 @@ def _conditions_of(rules: RuleBase, r: int, words: bool) -> list[tuple[int, str]
 
 def _condition(rules: RuleBase, r: int, d: int, words: bool) -> str:
     center, width = rules.centers_in_units[r, d], rules.widths_in_units[r, d]
-    word = _word(rules, d, center) if words else ""
-    return (
-        f"{_one_line(rules.feature_names[d])} is {word}about {_number(center, width)} (± {_number(width, width)})"
-    )
+    name, word = _one_line(rules.feature_names[d]), _word(rules, d, center) if words else ""
+    column, _, category = name.partition("=")
+    if category and words and rules.summary is not None and rules.summary.has_two_values(d):
+        name, word = column, f"{'' if center > 0.5 else 'not '}{category}, "  # one or zero stands for a category
+    return f"{name} is {word}about {_number(center, width)} (± {_number(width, width)})"
 
 
 def _word(rules: RuleBase, d: int, center: float) -> str:

@@ -1,0 +1,53 @@
+"""A model as it is shipped: rules, how raw tables become their features, and how well they did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .columns import Columns
+from .evaluation import Evaluation
+from .explain import Explanation
+from .rules import RuleBase
+
+__all__ = ["Model"]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Rules with everything that is needed to use them on raw tables."""
+
+    rules: RuleBase
+    columns: Columns | None = None
+    """How tables are read; None if rows are numbers already."""
+    evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
+    """Measures on rows that were held out, by the name of what was measured."""
+
+    def features(self, table: Mapping[str, Sequence[str | None]]) -> np.ndarray:
+        """A raw table as the numbers that the rules are about."""
+        return self.columns.encode(table) if self.columns else _plain(table, self.rules.feature_names)
+
+    def predict(self, table: Mapping[str, Sequence[str | None]]) -> np.ndarray:
+        return self.rules(self.features(table))
+
+    def explain(self, table: Mapping[str, Sequence[str | None]], row: int) -> Explanation:
+        """Why one row of a table, counted from 1, is answered as it is."""
+        X = self.features(table)
+        if not 1 <= row <= len(X):
+            raise ValueError(f"there is no row {row}; rows go from 1 to {len(X)}.")
+        return self.rules.explain(X[row - 1])
+
+
+def _plain(table: Mapping[str, Sequence[Any]], names: Sequence[str]) -> np.ndarray:
+    if missing := [name for name in names if name not in table]:
+        raise ValueError(f"the table has no column {missing[0]!r}; it has {', '.join(table)}.")
+    for name in names:
+        if None in table[name]:
+            raise ValueError(f"column {name!r} has missing cells, and the model does not say what they count as.")
+    try:
+        return np.asarray([table[name] for name in names], dtype=float).T
+    except ValueError:
+        raise ValueError("the model is about numbers, and the table has cells that are none.") from None

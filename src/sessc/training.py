@@ -1,0 +1,145 @@
+"""From a raw table to a model that is ready to ship, as the command line does it."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from .columns import Columns, Number, Table, learn
+from .evaluation import measured
+from .model import Model
+from .tuning import TSKClassifierCV, TSKRegressorCV
+
+__all__ = ["train"]
+
+FEW_VALUES = 20
+"""A target of whole numbers with no more values than this is one of classes."""
+
+
+def train(
+    table: Table,
+    target: str,
+    *,
+    task: str | None = None,
+    n_rules: int | None = None,
+    conditions: float | None = None,
+    skip: Iterable[str] = (),
+    categorical: Iterable[str] = (),
+    held_out: float = 0.25,
+    seed: int = 0,
+    say: Callable[[str], Any] = print,
+) -> tuple[Model, list[str]]:
+    """Rules for a column of a table, with measures on rows held out; and notes on how the table was read."""
+    table, notes = _with_target(table, target)
+    labels = table.pop(target)
+    task = task or _task(labels)
+    y = _numbers(labels, target) if task == "number" else np.asarray(labels)
+    say(f"{len(y)} rows; {target} is {'a number' if task == 'number' else f'one of {len(set(labels))} classes'}.")
+    columns, left_out = learn(table, skip=skip, categorical=categorical)
+    rows, rest = _split(y, task, held_out, seed)
+    columns = _filled(columns, table, rows)
+    notes += left_out + columns.notes(table)
+    for note in notes:
+        say(f"  {note}")
+    X = columns.encode(table)
+    say(f"Learning from {len(rows)} rows and {X.shape[1]} features; {len(rest)} rows are held out ...")
+    model = _estimator(task, n_rules, conditions, seed)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")  # folds can do without it
+        model.fit(X[rows], y[rows])
+    rules = replace(model.rules_, feature_names=tuple(columns.features), target_name=target)
+    name, line = _line(task)
+    line.fit(X[rows], y[rows])
+    odds = line.predict_proba(X[rest]) if task == "classes" else None
+    evaluations = {
+        "rules": rules.evaluate(X[rest], y[rest]),
+        name: measured(y[rest], line.predict(X[rest]), odds, rules.classes),
+    }
+    return Model(rules, columns, evaluations), notes
+
+
+def _with_target(table: Table, target: str) -> tuple[Table, list[str]]:
+    """The rows that have a target."""
+    if target not in table:
+        raise ValueError(f"there is no column {target!r} to predict; there are {', '.join(table)}.")
+    kept = [k for k, cell in enumerate(table[target]) if cell is not None]
+    lost = len(table[target]) - len(kept)
+    notes = [f"{lost} rows without {target} are left out"] if lost else []
+    return {name: [cells[k] for k in kept] for name, cells in table.items()}, notes
+
+
+def _task(labels: list[Any]) -> str:
+    """Numbers are a number to predict, unless they are few and whole."""
+    try:
+        numbers = [float(label) for label in labels]
+    except ValueError:
+        return "classes"
+    few = len(set(numbers)) <= FEW_VALUES and all(number.is_integer() for number in numbers)
+    return "classes" if few else "number"
+
+
+def _numbers(labels: list[Any], target: str) -> np.ndarray:
+    try:
+        return np.asarray(labels, dtype=float)
+    except ValueError:
+        raise ValueError(f"column {target!r} has cells that are no numbers; leave out --task number.") from None
+
+
+def _split(y: np.ndarray, task: str, held_out: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    if not 0 < held_out < 1:
+        raise ValueError(f"the share of rows held out must be between 0 and 1, got {held_out}.")
+    if task == "classes":
+        counts = Counter(y.tolist())
+        if len(counts) < 2:
+            raise ValueError(f"every row is {y.tolist()[0]!r}; there must be at least two classes to tell apart.")
+        rarest = min(counts, key=lambda label: counts[label])
+        if counts[rarest] < 2:
+            raise ValueError(f"the class {rarest!r} has one row only; it needs two to be learned and tested.")
+    if len(y) < 10:
+        raise ValueError(f"{len(y)} rows are too few to learn from and test on; ten are the least.")
+    rows = np.arange(len(y))
+    stratify = y if task == "classes" else None
+    try:
+        part, rest = train_test_split(rows, test_size=held_out, stratify=stratify, random_state=seed)
+    except ValueError:
+        what = f"holding out {held_out:g} of {len(y)} rows"
+        raise ValueError(f"{what} leaves a class without rows; hold out more or less.") from None
+    return part, rest
+
+
+def _filled(columns: Columns, table: Table, rows: np.ndarray) -> Columns:
+    """Medians from the training rows alone."""
+    each = []
+    for column in columns.each:
+        if isinstance(column, Number):
+            cells = (table[column.name][k] for k in rows)
+            known = [float(cell) for cell in cells if cell is not None]
+            column = replace(column, fill=float(np.median(known)) if known else column.fill)
+        each.append(column)
+    return Columns(tuple(each))
+
+
+def _estimator(task: str, n_rules: int | None, conditions: float | None, seed: int) -> Any:
+    settings: dict[str, Any] = {"n_rules": n_rules or "auto", "conditions": conditions, "random_state": seed}
+    if conditions is not None:
+        settings["order"] = 0  # short rules conclude something short
+    if task == "number":
+        return TSKRegressorCV(**settings)
+    return TSKClassifierCV(class_weight="balanced", **settings)
+
+
+def _line(task: str) -> tuple[str, Any]:
+    """What every rule model should be compared with."""
+    if task == "number":
+        return "linear regression", make_pipeline(StandardScaler(), Ridge(1e-6))
+    line = LogisticRegression(class_weight="balanced", max_iter=10_000)
+    return "logistic regression", make_pipeline(StandardScaler(), line)

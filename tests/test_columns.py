@@ -1,0 +1,112 @@
+"""Raw tables and what is made of them."""
+
+import numpy as np
+import pytest
+
+from sessc.columns import Category, Columns, Number, learn, read
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("suffix", "separator"), [(".csv", ","), (".csv", ";"), (".tsv", "\t"), (".txt", "\t")])
+def test_tables_are_read_with_their_missing_cells(tmp_path, suffix, separator):
+    lines = ["\ufeffage|name|note", '31|"a, b; c"|x', "NA| |?", "nan|null|None"]
+    table = read(write(tmp_path / f"t{suffix}", "\n".join(lines).replace("|", separator)))
+    assert table == {"age": ["31", None, None], "name": ["a, b; c", None, None], "note": ["x", None, None]}
+
+
+def test_a_cell_may_hold_a_line_break(tmp_path):
+    assert read(write(tmp_path / "t.csv", 'a,b\n"1\n2",3\n')) == {"a": ["1\n2"], "b": ["3"]}
+
+
+def test_parquet_is_read_as_the_same_table(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install 'sessc[cli]'")
+    from pyarrow import parquet
+
+    parquet.write_table(
+        pyarrow.table({"a": [1.5, None], "b": ["x", None], "c": [True, False]}), tmp_path / "t.parquet"
+    )
+    assert read(tmp_path / "t.parquet") == {"a": ["1.5", None], "b": ["x", None], "c": ["True", "False"]}
+    with pytest.raises(ValueError, match="not a Parquet file"):
+        read(write(tmp_path / "broken.parquet", "no"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no rows below its header"),
+        ("a,b\n", "no rows below its header"),
+        ("a,a\n1,2\n", "two columns called 'a'"),
+        ("a,b\n1,2\n3\n", "row 2 of .* has 1 cells and the header 2"),
+    ],
+)
+def test_tables_that_are_none(tmp_path, text, message):
+    with pytest.raises(ValueError, match=message):
+        read(write(tmp_path / "t.csv", text))
+    (tmp_path / "latin.csv").write_bytes(b"a\n\xe9\xff\n")
+    with pytest.raises(ValueError, match="UTF-8"):
+        read(tmp_path / "latin.csv")
+    with pytest.raises(ValueError, match="there is no file"):
+        read(tmp_path / "nothing.csv")
+
+
+TABLE = {
+    "age": ["10", "20", None, "40"] * 4,
+    "smoker": ["yes", "no", None, "no"] * 4,
+    "sex": ["f", "m", "m", "f"] * 4,
+    "zip": ["8000", "8000", "3000", "3000"] * 4,
+    "id": [f"id {k}" for k in range(16)],
+    "empty": [None] * 16,
+    "same": ["x"] * 16,
+    "y": ["1", "0", "1", "0"] * 4,
+}
+
+
+def test_columns_are_learned_and_what_is_left_out_is_said():
+    columns, notes = learn(TABLE, skip=["y"], categorical=["zip"])
+    assert columns.each == (
+        Number("age", 20.0),
+        Category("smoker", ("no", "yes", "(missing)"), "(missing)"),
+        Category("sex", ("f", "m"), "f"),
+        Category("zip", ("3000", "8000"), "8000"),
+    )
+    assert notes == [
+        "id: left out, it has 16 different texts in 16 rows",
+        "empty: left out, it is empty",
+        "same: left out, it is always 'x'",
+    ]
+    assert columns.features == ["age", "smoker=no", "smoker=yes", "smoker=(missing)", "sex=m", "zip=8000"]
+    expected = [[10, 0, 1, 0, 0, 1], [20, 1, 0, 0, 1, 1], [20, 0, 0, 1, 1, 0], [40, 1, 0, 0, 0, 0]]
+    np.testing.assert_array_equal(columns.encode(TABLE), expected * 4)
+    assert columns.notes(TABLE) == [
+        "age: 4 missing cells count as 20.0",
+        "smoker: 4 missing cells count as (missing)",
+    ]
+
+
+def test_tables_that_do_not_fit_are_named():
+    columns, _ = learn(TABLE, skip=["y", "id"])
+    with pytest.raises(ValueError, match="no column 'age'; it has sex"):
+        columns.encode({"sex": ["f"]})
+    with pytest.raises(ValueError, match="row 2 has 'old' in column 'age', which holds numbers"):
+        columns.encode(TABLE | {"age": ["1", "old", "3", "4"] * 4})
+    with pytest.raises(
+        ValueError, match="row 3 has 'x' in column 'sex', which the model has never seen; it knows f, m"
+    ):
+        columns.encode(TABLE | {"sex": ["f", "m", "x", "f"] * 4})
+    with pytest.raises(ValueError, match="no column 'nope'"):
+        learn(TABLE, skip=["nope"])
+    with pytest.raises(ValueError, match="no column is left"):
+        learn({"same": ["x", "x"]})
+
+
+def test_infinite_numbers_are_texts():
+    assert isinstance(learn({"a": ["inf", "inf", "1", "1"]})[0].each[0], Category)
+
+
+def test_a_missing_category_that_training_never_missed_counts_as_the_commonest():
+    columns = Columns((Category("sex", ("f", "m"), "m"),))
+    np.testing.assert_array_equal(columns.encode({"sex": [None, "f"]}), [[1.0], [0.0]])
