@@ -8,7 +8,8 @@ import pytest
 README = Path(__file__).parents[1] / "README.md"
 
 
-def test_python_blocks_run(capsys):
+def test_python_blocks_run(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     pytest.importorskip("pandas")
     pytest.importorskip("sklearn.callback")
     names = {}

@@ -17,15 +17,25 @@ import numpy as np
 from .columns import Category, Column, Columns, Number
 from .evaluation import Evaluation
 from .model import Model
+from .objective import Parameters
 from .rules import Identity, Link, Proportions, RuleBase, Softmax
 from .summary import BINS, SHARES, Summary
 
-__all__ = ["dumps", "load", "loads", "save"]
+__all__ = ["dumps", "load", "loads", "save", "trusted_types"]
 
 FORMAT, VERSION = "sessc rules", 1
 LINKS: dict[str, Link] = {"identity": Identity(), "proportions": Proportions(), "softmax": Softmax()}
 KINDS = {"U": "str", "i": "int", "u": "int", "f": "float", "b": "bool"}
 TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool}
+
+
+def trusted_types() -> list[str]:
+    """The types of this library that a skops file of a fitted model may hold: give them to ``skops.io.load``."""
+    import sessc
+
+    public = [getattr(sessc, name) for name in sessc.__all__]
+    inner = [Identity, Proportions, Softmax, Summary, Parameters]
+    return sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in [*public, *inner] if isinstance(kind, type))
 
 
 def save(model: Model | RuleBase, path: str | os.PathLike) -> None:
