@@ -15,7 +15,14 @@ from .cluster import (
 from .explain import Explanation
 from .losses import LogLoss, Loss, SquaredLoss
 from .objective import Objective
-from .report.plots import AccuracySizeDisplay
+from .report.plots import (
+    AccuracySizeDisplay,
+    BoundaryDisplay,
+    ConditionsDisplay,
+    ConvergenceDisplay,
+    FiringDisplay,
+    MembershipDisplay,
+)
 from .rules import RuleBase
 from .simplex import Entropy, Linear, Power, Quadratic, Sharing, Uniform
 from .soft_subspace import SoftSubspaceClustering
@@ -34,11 +41,16 @@ __all__ = [
     "SESSC",
     "SFP",
     "AccuracySizeDisplay",
+    "BoundaryDisplay",
+    "ConditionsDisplay",
+    "ConvergenceDisplay",
     "Entropy",
     "Explanation",
+    "FiringDisplay",
     "Linear",
     "LogLoss",
     "Loss",
+    "MembershipDisplay",
     "Objective",
     "Power",
     "Quadratic",

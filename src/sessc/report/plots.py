@@ -7,7 +7,20 @@ from typing import Any, Self
 
 import numpy as np
 
-__all__ = ["AccuracySizeDisplay"]
+from ..rules import RuleBase
+from .text import _one_line, _output_names
+
+__all__ = [
+    "AccuracySizeDisplay",
+    "BoundaryDisplay",
+    "ConditionsDisplay",
+    "ConvergenceDisplay",
+    "FiringDisplay",
+    "MembershipDisplay",
+]
+
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000")
+"""Okabe and Ito's, told apart by every reader."""
 
 
 class AccuracySizeDisplay:
@@ -88,3 +101,241 @@ class AccuracySizeDisplay:
         ax.legend(frameon=False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+class MembershipDisplay:
+    """The conditions of every rule on some features, as bell curves over the data.
+
+    Parameters
+    ----------
+    rules : RuleBase
+    features : sequence of int
+        Which features, in the order of the panels.
+    before : RuleBase, optional
+        Rules to compare with, such as those before refinement, drawn dashed.
+    """
+
+    def __init__(self, rules: RuleBase, features: Sequence[int], before: RuleBase | None = None):
+        self.rules, self.features, self.before = rules, list(features), before
+
+    @classmethod
+    def from_rules(
+        cls, rules: RuleBase, features: Sequence[str] | None = None, *, before: RuleBase | None = None
+    ) -> Self:
+        """Draw the named features, by default the six on which rules have their narrowest conditions."""
+        if features is None:
+            chosen = np.argsort(-np.sum(rules.widths**-2.0, axis=0), kind="stable")[:6].tolist()
+        else:
+            chosen = [_index(rules, name) for name in features]
+        return cls(rules, chosen, before).plot()
+
+    def plot(self) -> Self:
+        import matplotlib.pyplot as plt
+
+        n_columns = min(3, len(self.features))
+        n_rows = -(-len(self.features) // n_columns)
+        self.figure_, axes = plt.subplots(
+            n_rows, n_columns, figsize=(3.2 * n_columns, 2.2 * n_rows), squeeze=False, layout="constrained"
+        )
+        self.axes_ = axes.ravel()
+        for ax in self.axes_[len(self.features) :]:
+            ax.set_visible(False)
+        for d, ax in zip(self.features, self.axes_, strict=False):
+            self._panel(ax, d)
+        handles, labels = self.axes_[0].get_legend_handles_labels()
+        self.figure_.legend(handles, labels, loc="outside right upper", frameon=False)
+        return self
+
+    def _panel(self, ax: Any, d: int) -> None:
+        summary = self.rules.summary
+        low, high = _shown(self.rules, d)
+        if summary is not None:
+            edges = np.linspace(low, high, summary.counts.shape[1] + 1)
+            ax.stairs(summary.counts[d] / summary.counts[d].max(), edges, fill=True, color="#dddddd")
+        values = np.linspace(low, high, 300)
+        for r in range(self.rules.n_rules):
+            self._bell(ax, values, self.rules, r, d, ls="-", lw=1.4, label=f"rule {r + 1}")
+        for r in range(self.before.n_rules if self.before is not None else 0):
+            self._bell(ax, values, self.before, r, d, ls="--", lw=0.8)
+        ax.set(title=_one_line(self.rules.feature_names[d]), ylim=(0, 1.05), yticks=[0, 1])
+
+    def _bell(self, ax: Any, values: np.ndarray, rules: Any, r: int, d: int, **style: Any) -> None:
+        grade = np.exp(-0.5 * ((values - rules.centers_in_units[r, d]) / rules.widths_in_units[r, d]) ** 2)
+        ax.plot(values, grade, color=COLORS[r % len(COLORS)], **style)
+
+
+class ConditionsDisplay:
+    """How narrow each rule's conditions are: rules by features, white for "any value"."""
+
+    def __init__(self, rules: RuleBase):
+        self.rules = rules
+
+    @classmethod
+    def from_rules(cls, rules: RuleBase, *, ax: Any = None) -> Self:
+        """Draw the strengths of the conditions, features with the strongest first."""
+        return cls(rules).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        import matplotlib.pyplot as plt
+
+        strength = 1 / self.rules.widths
+        order = np.argsort(-np.sum(strength**2, axis=0), kind="stable")
+        self.order_ = order[strength[:, order].any(axis=0)]
+        self.strength_ = strength[:, self.order_]
+        if ax is None:
+            size = (min(3 + 0.35 * len(self.order_), 14), 2.8 + 0.32 * self.rules.n_rules)
+            _, ax = plt.subplots(figsize=size, layout="constrained")
+        shown = np.ma.masked_equal(self.strength_, 0)
+        picture = ax.imshow(shown, cmap="Oranges", vmin=0, aspect="auto")
+        names = [_one_line(self.rules.feature_names[d]) for d in self.order_]
+        ax.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
+        ax.set_yticks(range(self.rules.n_rules), [f"rule {r + 1}" for r in range(self.rules.n_rules)])
+        ax.figure.colorbar(picture, ax=ax, label="standard deviation / width")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+class FiringDisplay:
+    """How much each rule counts on average, by class where classes are known.
+
+    Parameters
+    ----------
+    firing : array of shape (n_groups, n_rules)
+        Mean firing levels times the share of each group; all together sum to one.
+    groups : sequence of str
+    """
+
+    def __init__(self, firing: np.ndarray, groups: Sequence[str]):
+        self.firing, self.groups = np.asarray(firing), list(groups)
+
+    @classmethod
+    def from_rules(cls, rules: RuleBase, X: Any, y: Any = None, *, ax: Any = None) -> Self:
+        """Draw how much of the data each rule speaks for, and which classes these are."""
+        fired = rules.firing(X)
+        if y is None or rules.classes is None:
+            return cls(fired.mean(axis=0)[None, :], ["all rows"]).plot(ax)
+        y = np.asarray(y)
+        parts = [fired[y == label].sum(axis=0) / len(fired) for label in rules.classes]
+        return cls(np.stack(parts), _output_names(rules)).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6, 1 + 0.3 * self.firing.shape[1]), layout="constrained")
+        names = [f"rule {r + 1}" for r in range(self.firing.shape[1])]
+        left = np.zeros(self.firing.shape[1])
+        for k, (group, shares) in enumerate(zip(self.groups, self.firing, strict=True)):
+            ax.barh(names, 100 * shares, left=100 * left, color=COLORS[k % len(COLORS)], label=group)
+            left = left + shares
+        ax.invert_yaxis()
+        ax.set(xlabel="share of the data, %")
+        if len(self.groups) > 1:
+            ax.legend(frameon=False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+class ConvergenceDisplay:
+    """The objective of a fitted model, iteration by iteration."""
+
+    def __init__(self, history: np.ndarray, name: str):
+        self.history, self.name = np.asarray(history), name
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw the history of a clusterer, or of a rule model's refinement."""
+        if hasattr(estimator, "objective_history_"):
+            return cls(estimator.objective_history_, "objective").plot(ax)
+        history = np.asarray(getattr(estimator, "refine_history_", ()))
+        if not history.size:
+            raise ValueError("there is no history to draw; fit a clusterer, or a rule model with refinement.")
+        return cls(history, "mean loss with penalties").plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(layout="constrained")
+        ax.plot(self.history, color=COLORS[0])
+        ax.set(xlabel="iteration", ylabel=self.name)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+class BoundaryDisplay:
+    """What rules answer on the plane of two features, the others being at their medians.
+
+    Parameters
+    ----------
+    rules : RuleBase
+    features : pair of int
+    """
+
+    def __init__(self, rules: RuleBase, features: tuple[int, int]):
+        self.rules, self.features = rules, features
+
+    @classmethod
+    def from_rules(
+        cls, rules: RuleBase, features: tuple[str, str], X: Any = None, y: Any = None, *, ax: Any = None
+    ) -> Self:
+        """Draw the answers on the plane of two named features, and rows on top."""
+        a, b = (_index(rules, name) for name in features)
+        return cls(rules, (a, b)).plot(X, y, ax)
+
+    def plot(self, X: Any = None, y: Any = None, ax: Any = None) -> Self:
+        import matplotlib.pyplot as plt
+        from matplotlib.colors import ListedColormap
+
+        rules, (a, b) = self.rules, self.features
+        if ax is None:
+            _, ax = plt.subplots(layout="constrained")
+        across, up = (np.linspace(*_shown(rules, d), 200) for d in (a, b))
+        rows = np.repeat(_typical(rules)[None, :], across.size * up.size, axis=0)
+        rows[:, a], rows[:, b] = (part.ravel() for part in np.meshgrid(across, up))
+        if rules.classes is None:
+            self.answers_ = rules(rows).reshape(up.size, across.size)
+            picture = ax.pcolormesh(across, up, self.answers_, cmap="viridis", shading="auto", rasterized=True)
+            ax.figure.colorbar(picture, ax=ax, label=_one_line(rules.target_name))
+        else:
+            self.answers_ = np.argmax(rules.outputs(rows), axis=1).reshape(up.size, across.size)
+            colors = [COLORS[c % len(COLORS)] for c in range(len(rules.classes))]
+            style = {"cmap": ListedColormap(colors), "vmin": -0.5, "vmax": len(colors) - 0.5, "alpha": 0.25}
+            ax.pcolormesh(across, up, self.answers_, shading="auto", rasterized=True, **style)
+        if X is not None:
+            self._rows(ax, np.asarray(X, dtype=float), y)
+        ax.set(xlabel=_one_line(rules.feature_names[a]), ylabel=_one_line(rules.feature_names[b]))
+        ax.set(xlim=(across[0], across[-1]), ylim=(up[0], up[-1]))
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _rows(self, ax: Any, X: np.ndarray, y: Any) -> None:
+        a, b = self.features
+        if y is None:
+            ax.scatter(X[:, a], X[:, b], s=8, color="#444444")
+            return
+        if self.rules.classes is None:
+            low, high = self.answers_.min(), self.answers_.max()
+            ax.scatter(X[:, a], X[:, b], s=10, c=np.asarray(y), vmin=low, vmax=high, ec="white", lw=0.3)
+            return
+        for c, (label, name) in enumerate(zip(self.rules.classes, _output_names(self.rules), strict=True)):
+            own = np.asarray(y) == label
+            ax.scatter(X[own, a], X[own, b], s=8, color=COLORS[c % len(COLORS)], label=name)
+        ax.legend(frameon=False)
+
+
+def _index(rules: RuleBase, name: str) -> int:
+    if name not in rules.feature_names:
+        raise ValueError(f"there is no feature {name!r}; the rules are about {', '.join(rules.feature_names)}.")
+    return rules.feature_names.index(name)
+
+
+def _shown(rules: RuleBase, d: int) -> tuple[float, float]:
+    """The part of a feature worth drawing."""
+    if rules.summary is not None and rules.summary.high[d] > rules.summary.low[d]:
+        return float(rules.summary.low[d]), float(rules.summary.high[d])
+    return float(rules.mean[d] - 3 * rules.scale[d]), float(rules.mean[d] + 3 * rules.scale[d])
+
+
+def _typical(rules: RuleBase) -> np.ndarray:
+    return np.array(rules.mean if rules.summary is None else rules.summary.medians, dtype=float)

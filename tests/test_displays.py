@@ -1,0 +1,107 @@
+"""Pictures show the numbers of the rules."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_wine
+
+from sessc import (
+    FCM,
+    BoundaryDisplay,
+    ConditionsDisplay,
+    ConvergenceDisplay,
+    FiringDisplay,
+    MembershipDisplay,
+    RuleBase,
+    TSKClassifier,
+    TSKRegressor,
+)
+
+plt = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed; pip install 'sessc[plot]'")
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine(return_X_y=True, as_frame=True)
+
+
+@pytest.fixture(scope="module")
+def model(wine):
+    return TSKClassifier(3, refine=30, conditions=4, random_state=0).fit(*wine)
+
+
+def test_membership_curves_peak_at_their_centres(model, wine):
+    before = TSKClassifier(3, random_state=0).fit(*wine).rules_
+    shown = MembershipDisplay.from_rules(model.rules_, before=before)
+    assert len(shown.features) == 6
+    for d, ax in zip(shown.features, shown.axes_, strict=True):
+        assert ax.get_title() == model.rules_.feature_names[d]
+        assert len(ax.lines) == model.n_rules_ + before.n_rules
+        for r, line in enumerate(ax.lines[: model.n_rules_]):
+            x, grade = line.get_data()
+            center, width = model.rules_.centers_in_units[r, d], model.rules_.widths_in_units[r, d]
+            np.testing.assert_allclose(grade, np.exp(-0.5 * ((x - center) / width) ** 2))
+    one = MembershipDisplay.from_rules(model.rules_, ["hue"])
+    assert one.features == [model.rules_.feature_names.index("hue")]
+    with pytest.raises(ValueError, match="no feature 'beer'"):
+        MembershipDisplay.from_rules(model.rules_, ["beer"])
+
+
+def test_strengths_are_shown_strongest_first(model):
+    shown = ConditionsDisplay.from_rules(model.rules_)
+    np.testing.assert_array_equal(shown.strength_, 1 / model.rules_.widths[:, shown.order_])
+    assert np.all(np.diff((shown.strength_**2).sum(axis=0)) <= 0)
+    labels = [label.get_text() for label in shown.ax_.get_xticklabels()]
+    assert labels == [model.rules_.feature_names[d] for d in shown.order_]
+    assert len(labels) == np.isfinite(model.rules_.widths).any(axis=0).sum()
+
+
+def test_firing_is_shared_by_classes(model, wine):
+    X, y = wine
+    shown = FiringDisplay.from_rules(model.rules_, X, y)
+    assert shown.firing.sum() == pytest.approx(1)
+    np.testing.assert_allclose(shown.firing.sum(axis=0), model.firing(X).mean(axis=0))
+    np.testing.assert_allclose(shown.firing.sum(axis=1), np.bincount(y) / len(y))
+    assert FiringDisplay.from_rules(model.rules_, X).groups == ["all rows"]
+
+
+def test_histories(model, wine):
+    X, _ = wine
+    np.testing.assert_array_equal(ConvergenceDisplay.from_estimator(model).history, model.refine_history_)
+    clusters = FCM(3, random_state=0).fit(X)
+    shown = ConvergenceDisplay.from_estimator(clusters)
+    np.testing.assert_array_equal(shown.ax_.lines[0].get_ydata(), clusters.objective_history_)
+    with pytest.raises(ValueError, match="no history to draw"):
+        ConvergenceDisplay.from_estimator(TSKClassifier(3, random_state=0).fit(*wine))
+
+
+def test_boundaries_are_the_answers_at_medians(model, wine):
+    X, y = wine
+    names = ("flavanoids", "proline")
+    shown = BoundaryDisplay.from_rules(model.rules_, names, X, y)
+    row = np.array(model.rules_.summary.medians)
+    a, b = (model.rules_.feature_names.index(name) for name in names)
+    (row[a], _), (row[b], _) = shown.ax_.get_xlim(), shown.ax_.get_ylim()
+    assert shown.answers_[0, 0] == model.rules_(row[None, :])[0]
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    numbers = TSKRegressor(3, random_state=0).fit(X, y).rules_
+    drawn = BoundaryDisplay.from_rules(numbers, ("bmi", "bp"), X, y)
+    assert drawn.answers_.shape == (200, 200)
+    plain = BoundaryDisplay.from_rules(
+        RuleBase.write([({"u": (0, 1), "v": (0, 1)}, 1.0), ({}, 2.0)]), ("u", "v"), [[0, 0]]
+    )
+    assert plain.ax_.get_xlim() == (-3.0, 3.0)
+
+
+def test_pictures_go_where_they_are_told(model, wine):
+    X, y = wine
+    _, axes = plt.subplots(2, 2)
+    assert ConditionsDisplay.from_rules(model.rules_, ax=axes[0, 0]).ax_ is axes[0, 0]
+    assert FiringDisplay.from_rules(model.rules_, X, y, ax=axes[0, 1]).ax_ is axes[0, 1]
+    assert ConvergenceDisplay.from_estimator(model, ax=axes[1, 0]).ax_ is axes[1, 0]
+    assert BoundaryDisplay.from_rules(model.rules_, ("hue", "ash"), ax=axes[1, 1]).ax_ is axes[1, 1]
