@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench paper paper-quick compare compare-others clean
+.PHONY: demo test lint bench paper paper-quick compare compare-others pictures clean
 
 # The library alone is enough to run it.
 $(VENV)/.installed: pyproject.toml
@@ -68,6 +68,9 @@ compare-with-%: .venv-%/.installed
 	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet -e . $(REQUIRED_BY_$*)
 	touch $@
+
+pictures: $(VENV)/.installed-dev  ## those of the README; needs Chromium
+	$(BIN)/python docs/pictures.py
 
 clean:
 	rm -rf $(VENV) .venv-* dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,6 +15,7 @@ from .cluster import (
 from .explain import Explanation
 from .losses import LogLoss, Loss, SquaredLoss
 from .objective import Objective
+from .pipelines import rules_of
 from .report.plots import (
     AccuracySizeDisplay,
     BoundaryDisplay,
@@ -69,5 +70,6 @@ __all__ = [
     "fukuyama_sugeno",
     "partition_coefficient",
     "partition_entropy",
+    "rules_of",
     "xie_beni",
 ]

@@ -165,7 +165,7 @@ class MembershipDisplay:
 
 
 class ConditionsDisplay:
-    """How narrow each rule's conditions are: rules by features, white for "any value"."""
+    """How narrow conditions are, as standard deviation over width: rules by features, white for "any value"."""
 
     def __init__(self, rules: RuleBase):
         self.rules = rules
@@ -190,7 +190,7 @@ class ConditionsDisplay:
         names = [_one_line(self.rules.feature_names[d]) for d in self.order_]
         ax.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
         ax.set_yticks(range(self.rules.n_rules), [f"rule {r + 1}" for r in range(self.rules.n_rules)])
-        ax.figure.colorbar(picture, ax=ax, label="standard deviation / width")
+        ax.figure.colorbar(picture, ax=ax, label="narrowness")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

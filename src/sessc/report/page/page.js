@@ -171,7 +171,7 @@ function refresh() {
   }
   parts.push(list);
   byId("answer").replaceChildren(...parts);
-  cards.forEach((element, r) => element.querySelector(".now").replaceChildren(bar("counts now", now.firing[r], percent(now.firing[r]), "now")));
+  cards.forEach((element, r) => element.querySelector(".now").replaceChildren(bar("now", now.firing[r], percent(now.firing[r]), "now")));
   cards.forEach((element) => element.querySelectorAll(".at").forEach(place));
   if (byId("order").value === "firing") arrange();
 }
