@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from . import figures  # noqa: F401  (how our figures look)
 from .comparison import EVERY, MODELS, N_SPLITS_OF_OTHERS, PATH, Compared
-from .page import ROOT, Page
+from .page import ROOT, Evidence, Page, PaperPage
 from .results import Results
 from .tables import Scores, collect, markdown, means, paired_table
 
@@ -76,6 +76,10 @@ class RefinedPage(Page):
         """A mean over the first splits alone."""
         name, form = COLUMNS[measure]
         return form.format(self.comparison.mean(model, name, splits))
+
+    def paper_mean(self, method: str) -> str:
+        """The mean BCA of a zero-order method of the paper, as we reproduced it."""
+        return PaperPage(Evidence()).mean(0, "BCA", method)
 
     def overview(self) -> str:
         """Everything recorded of each model, on all its splits."""

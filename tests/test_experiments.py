@@ -384,6 +384,16 @@ def test_a_model_is_compared_and_its_line_survives(tmp_path):
     assert (again.key, again.log_loss) == (found.key, found.log_loss)
 
 
+def test_the_comparison_page_is_what_was_recorded():
+    from experiments.comparison import PATH, Compared
+    from experiments.page import ROOT
+    from experiments.refined import Comparison, RefinedPage
+
+    template = (ROOT / "experiments" / "refined.md").read_text(encoding="utf-8")
+    page = RefinedPage(Comparison(Results(PATH, Compared)))
+    assert page.filled(template) == (ROOT / "docs" / "refined.md").read_text(encoding="utf-8")
+
+
 def test_calibration_error_is_none_for_honest_odds_and_all_for_certain_mistakes(rng):
     from experiments.comparison import calibration_error
 
