@@ -8,6 +8,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 
 from . import figures  # noqa: F401  (how our figures look)
 from .comparison import EVERY, MODELS, N_SPLITS_OF_OTHERS, PATH, Compared
@@ -115,22 +116,28 @@ class RefinedPage(Page):
 
 def draw(comparison: Comparison) -> Figure:
     """Mean BCA against the number of conditions in all rules together."""
-    figure, ax = plt.subplots(figsize=(6.5, 4))
+    figure, ax = plt.subplots(figsize=(7.5, 4.2))
+    without = {}
     for model in comparison.models:
         conditions, score = comparison.mean(model, "conditions"), comparison.mean(model, "bca")
         if np.isnan(conditions):
-            ax.axhline(score, color="#bbbbbb", lw=0.8, zorder=0)
-            ax.annotate(model, (0.995, score), xycoords=("axes fraction", "data"), ha="right", va="bottom",
-                        fontsize=7, color="#777777")  # fmt: skip
-        else:
-            ours = model in MODELS
-            ax.plot(conditions, score, "o" if ours else "s", color="#D55E00" if ours else "#0072B2")
-            ax.annotate(model, (conditions, score), xytext=(5, 4), textcoords="offset points", fontsize=8)
-    ax.set(
-        xscale="log",
-        xlabel="conditions in all rules together",
-        ylabel="balanced accuracy, mean of nine data sets, %",
-    )
+            without[model] = score
+            continue
+        ours = model in MODELS
+        ax.plot(conditions, score, "o" if ours else "s", color="#D55E00" if ours else "#0072B2")
+        ax.annotate(model, (conditions, score), xytext=(6, 4), textcoords="offset points", fontsize=8)
+    ax.margins(x=0.25)
+    ax.set(xscale="log", xlabel="conditions in all rules together", ylabel="mean BCA of nine data sets, %")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter("{x:.0f}")
+    ax.xaxis.set_minor_locator(NullLocator())
+    gap, last = 0.035 * np.diff(ax.get_ylim())[0], -np.inf
+    for model, score in sorted(without.items(), key=lambda item: item[1]):
+        ax.axhline(score, color="#bbbbbb", lw=0.8, zorder=0)
+        last = max(score, last + gap)
+        ax.annotate(
+            model, (1.01, last), xycoords=("axes fraction", "data"), va="center", fontsize=8, color="#666666"
+        )
     return figure
 
 
