@@ -121,6 +121,7 @@ def _fit(options: argparse.Namespace) -> int:
         held_out=options.held_out,
         seed=options.seed,
         say=say,
+        show_progress=sys.stdout.isatty() and not options.json,
     )
     out = options.out or options.data.with_suffix(".rules.json")
     page = options.report or out.with_suffix(".html")

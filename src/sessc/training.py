@@ -37,6 +37,7 @@ def train(
     held_out: float = 0.25,
     seed: int = 0,
     say: Callable[[str], Any] = print,
+    show_progress: bool = False,
 ) -> tuple[Model, list[str]]:
     """Rules for a column of a table, with measures on rows held out; and notes on how the table was read."""
     table, notes = _with_target(table, target)
@@ -53,6 +54,8 @@ def train(
     X = columns.encode(table)
     say(f"Learning from {len(rows)} rows and {X.shape[1]} features; {len(rest)} rows are held out ...")
     model = _estimator(task, n_rules, conditions, seed)
+    if show_progress:
+        _with_progress(model)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # folds can do without it
         model.fit(X[rows], y[rows])
@@ -135,6 +138,16 @@ def _estimator(task: str, n_rules: int | None, conditions: float | None, seed: i
     if task == "number":
         return TSKRegressorCV(**settings)
     return TSKClassifierCV(class_weight="balanced", **settings)
+
+
+def _with_progress(model: Any) -> None:
+    """A progress bar, where scikit-learn and rich have one to give."""
+    try:
+        from sklearn.callback import ProgressBar
+
+        model.set_callbacks(ProgressBar())
+    except ImportError:
+        pass
 
 
 def _line(task: str) -> tuple[str, Any]:
