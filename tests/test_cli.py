@@ -175,13 +175,24 @@ def test_a_number_is_predicted_and_said_in_json(folder, capsys, tmp_path):
         (["predict", "patients.csv", "new.csv"], "is not a file of rules"),
         (["explain", "patients.rules.json", "new.csv", "--row", "9"], "there is no row 9; rows go from 1 to 3."),
         (["report", "patients.rules.json", "--out", "nowhere/page.html"], "No such file or directory"),
+        (
+            ["fit", "patients.csv", "--target", "health", "--out", "m.html"],
+            "need a file each; m.html and m.html clash",
+        ),
+        (["fit", "patients.csv", "--target", "health", "--out", "nowhere/m.json"], "there is no folder nowhere"),
+        (["fit", "patients.csv", "--target", "health", "--seed", "-1"], "the seed must be zero or more, got -1."),
+        (
+            ["fit", "patients.csv", "--target", "health", "--rules", "0"],
+            "n_rules must be a positive integer, got 0.",
+        ),
+        (["fit", "patients.csv", "--target", "health", "--skip", "health"], "is the column to predict"),
         (["info", "cut.json"], "cut.json is not a file of rules, or a damaged one"),
     ],
 )
 def test_every_mistake_is_a_sentence(folder, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(folder)
-    (folder / "one.csv").write_text("x,y\n" + "".join(f"{k},a\n" for k in range(20)))
-    (folder / "few.csv").write_text("x,y\n1,a\n2,b\n3,a\n4,b\n")
+    (folder / "one.csv").write_text("x,y\n" + "".join(f"{k % 7},a\n" for k in range(20)))
+    (folder / "few.csv").write_text("x,y\n1,a\n5,b\n3,a\n4,b\n")
     (folder / "odd.csv").write_text("age,smoker,pressure\n50,maybe,120\n")
     (folder / "cut.json").write_text((folder / "patients.rules.json").read_text(encoding="utf-8")[:500])
     assert main(arguments) == 2
@@ -189,6 +200,32 @@ def test_every_mistake_is_a_sentence(folder, monkeypatch, capsys, arguments, mes
     assert complaint.startswith("sessc: ")
     assert complaint.count("\n") == 1
     assert message in complaint
+
+
+def test_whole_numbers_are_classes_and_json_goes_to_a_file(tmp_path, capsys):
+    rows = [f"{k % 7},{'1' if k % 7 > 3 else '0.0' if k % 2 else '0'}" for k in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,p(1)", *rows]) + "\n")
+    assert main(["fit", str(tmp_path / "t.csv"), "--target", "p(1)", "--rules", "2"]) == 0
+    model = tmp_path / "t.rules.json"
+    assert load(model).rules.classes.tolist() == [0, 1]
+    assert main(["predict", str(model), str(tmp_path / "t.csv"), "--json", "--out", str(tmp_path / "p.json")]) == 0
+    answers = json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))
+    assert set(answers[0]) == {"p(1) (answer)", "p(0)", "p(1)"}
+
+
+def test_a_reader_that_stops_early_is_no_mistake(folder):
+    given = [str(folder / "patients.rules.json"), str(folder / "many.csv")]
+    code = f"from sessc.cli import main; raise SystemExit(main(['predict', *{given!r}]))"
+    text = (folder / "patients.csv").read_text(encoding="utf-8")
+    (folder / "many.csv").write_text(text + text.partition("\n")[2] * 20, encoding="utf-8")
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    running = subprocess.Popen([sys.executable, "-c", code], **pipes)
+    running.stdout.readline()
+    running.stdout.close()
+    complaints = running.stderr.read()
+    running.stderr.close()
+    assert running.wait() == 0
+    assert "Broken" not in complaints
 
 
 def test_help_has_examples(capsys):

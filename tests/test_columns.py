@@ -110,3 +110,29 @@ def test_infinite_numbers_are_texts():
 def test_a_missing_category_that_training_never_missed_counts_as_the_commonest():
     columns = Columns((Category("sex", ("f", "m"), "m"),))
     np.testing.assert_array_equal(columns.encode({"sex": [None, "f"]}), [[1.0], [0.0]])
+
+
+def test_separators_are_found_behind_quotes_and_blank_lines(tmp_path):
+    table = read(write(tmp_path / "t.csv", '\n"a,mm";"b,mm"\n\n1;2\n  \n3;4\n\n'))
+    assert table == {"a,mm": ["1", "3"], "b,mm": ["2", "4"]}
+
+
+def test_a_blank_line_of_one_column_is_a_missing_cell(tmp_path):
+    assert read(write(tmp_path / "t.csv", "a\n1\n\n3\n")) == {"a": ["1", None, "3"]}
+
+
+def test_columns_without_a_name_and_quotes_without_an_end(tmp_path):
+    assert list(read(write(tmp_path / "t.csv", ",a\n0,1\n1,5\n"))) == ["column 1", "a"]
+    with pytest.raises(ValueError, match=r"cannot be read as a table: .*; is a quote left open"):
+        read(write(tmp_path / "open.csv", 'a,b\n"' + "x" * 200_000 + ",1\n"))
+
+
+def test_a_column_that_counts_rows_says_nothing():
+    columns, notes = learn({"index": ["0", "1", "2", "3"], "a": ["1", "5", "2", "2"]})
+    assert columns.names == ["a"]
+    assert notes == ["index: left out, it only counts the rows"]
+
+
+def test_features_of_one_name_are_refused():
+    with pytest.raises(ValueError, match="two columns give a feature called 'a=u'"):
+        learn({"a": ["u", "v", "w", "u"], "a=u": ["1", "3", "5", "5"]})

@@ -156,7 +156,7 @@ def test_rules_written_by_hand_predict():
         ([({"x": (0, 0)}, 1.0)], {}, "width above 0"),
         ([({"x": (0, 1)}, 1.0)], {"features": ["y"]}, "names 'x', which is not among"),
         ([({}, 1.0)], {}, "no rule has a condition"),
-        ([({"x": (0, 1)}, {"a": 1.0}), ({"x": (0, 1)}, 2.0)], {}, "each of the classes"),
+        ([({"x": (0, 1)}, {"a": 1.0, "b": 0.0}), ({"x": (0, 1)}, 2.0)], {}, "each of the classes"),
     ],
 )
 def test_mistakes_in_writing_are_named(rules, settings, message):
@@ -184,3 +184,40 @@ def test_written_rules_are_a_start_for_refinement():
         TSKClassifier(clusterer=rules).fit(X.rename(columns={"worst radius": "radius"}), y)
     with pytest.raises(ValueError, match="2 features"):
         TSKClassifier(clusterer=replace(rules)).fit(X.to_numpy()[:, :2], y)
+
+
+def test_the_order_of_classes_does_not_matter_to_measures():
+    written = [({"a": (0, 1)}, {"x": 0.9, "y": 0.1}), ({"a": (3, 1)}, {"y": 0.9, "x": 0.1})]
+    one, other = RuleBase.write(written), RuleBase.write(written, classes=["y", "x"])
+    X, y = [[0.0], [3.0], [1.0]], ["x", "y", "y"]
+    assert one.evaluate(X, y).measures == pytest.approx(other.evaluate(X, y).measures)
+    from sklearn.metrics import log_loss
+
+    assert one.evaluate(X, y).measures["log-loss"] == pytest.approx(log_loss(y, one.probabilities(X)))
+
+
+@pytest.mark.parametrize(
+    ("rules", "settings", "message"),
+    [
+        ([({"a": (0, 1)}, {"x": 1.0})], {}, "two or more different classes"),
+        ([({"a": (0, 1)}, {"x": 1.0, "y": 1.0})], {"classes": ["x", "x", "y"]}, "two or more different classes"),
+        ([({"a": (0, 1)}, 1.0)], {"features": ["a", "a"]}, "different names"),
+        ([({"a": (0, 1)}, "x")], {}, "predict a number"),
+    ],
+)
+def test_rules_that_could_not_be_saved_are_not_written(rules, settings, message):
+    with pytest.raises(ValueError, match=message):
+        RuleBase.write(rules, **settings)
+
+
+def test_a_rule_has_a_whole_number(rules):
+    for number in (1.0, "1", None):
+        with pytest.raises(ValueError, match="there is no rule"):
+            rules.without_rule(number)
+
+
+def test_numbers_too_large_to_square_are_refused(rules):
+    row = np.array(rules.mean)
+    row[0] = 1e200
+    with pytest.raises(ValueError, match="too large to square"):
+        rules.probabilities(row[None, :])

@@ -91,3 +91,24 @@ def test_an_explanation_reads_from_the_answer_to_what_would_change_it():
     assert "No feature moved alone within the data would change the answer." in str(model.explain(X.iloc[0]))
     line = str(TSKClassifier(1, order=1, refine=50, random_state=0).fit(X, y).explain(X.iloc[0]))
     assert "Rule 1 counts 100 % and adds malignant +" in line
+
+
+def test_a_category_changes_as_a_whole(rng):
+    pandas = pytest.importorskip("pandas")
+    kinds = rng.choice(["u", "v", "w"], size=120)
+    X = pandas.DataFrame({f"kind={k}": (kinds == k).astype(float) for k in "uvw"} | {"x": rng.normal(size=120)})
+    for y, model in (
+        (np.where(kinds == "w", "yes", "no"), TSKClassifier(3, refine=50, random_state=0)),
+        (np.where(kinds == "w", 9.0, 1.0) + 0.1 * X["x"], TSKRegressor(3, refine=50, random_state=0)),
+    ):
+        model.fit(X, y)
+        row = X.iloc[int(np.flatnonzero(kinds == "u")[0])]
+        found = model.explain(row)
+        assert {change.column for change in found.changes if "=" in X.columns[change.feature]} == {"kind"}
+        for change in found.changes:
+            if change.column:
+                other = row.copy()
+                other[["kind=u", "kind=v", "kind=w"]] = 0.0
+                other.iloc[change.feature] = 1.0
+                assert model.predict(other.to_frame().T)[0] == change.answer
+        assert "  kind is w instead of u: " in str(found)

@@ -155,3 +155,9 @@ def test_only_plain_classes_can_be_saved():
     odd = replace(classifier(), classes=np.asarray([1, "b", None], dtype=object))
     with pytest.raises(ValueError, match="classes must be text, numbers or booleans"):
         dumps(odd)
+
+
+def test_features_with_one_name_are_not_saved():
+    rules = regressor()
+    with pytest.raises(ValueError, match="different names"):
+        dumps(replace(rules, feature_names=("a",) * rules.n_features))

@@ -50,3 +50,10 @@ def test_the_file_says_what_it_is(tmp_path):
     model = onnx.load(tmp_path / "rules.onnx")
     assert model.doc_string == str(rules)
     assert {item.key: item.value for item in model.metadata_props}["features"].splitlines() == list(X.columns)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_one_feature_is_as_exact_as_many(order, rng):
+    X = rng.normal(50, 7, size=(100, 1))
+    rules = TSKClassifier(3, order=order, refine=20, random_state=0).fit(X, (X[:, 0] > 52).astype(int)).rules_
+    np.testing.assert_allclose(run(rules, X)["probabilities"], rules.probabilities(X), rtol=0, atol=1e-10)

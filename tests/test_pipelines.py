@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.compose import make_column_transformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
@@ -117,3 +117,15 @@ def test_mixed_features_are_refused(wine):
         rules_of(make_pipeline(PCA(3), model()).fit(X, y))
     with pytest.raises(ValueError, match="a function changes the features"):
         rules_of(make_pipeline(FunctionTransformer(np.log1p), model()).fit(X, y))
+
+
+def test_odd_but_legal_pipelines(wine):
+    X, y = wine
+    by_name = ColumnTransformer([("s", StandardScaler(), slice("alcohol", "ash")), ("none", OneHotEncoder(), [])])
+    assert rules_of(make_pipeline(by_name, model()).fit(X, y)).feature_names == ("alcohol", "malic_acid", "ash")
+    fitted = make_pipeline("passthrough", MinMaxScaler(), model()).fit(X, y)
+    np.testing.assert_array_equal(rules_of(fitted)(X), fitted.predict(X))
+    with pytest.raises(ValueError, match="clip=True"):
+        rules_of(make_pipeline(MinMaxScaler(clip=True), model()).fit(X, y))
+    with pytest.raises(ValueError, match="PCA has no rules"):
+        rules_of(PCA(2).fit(X))

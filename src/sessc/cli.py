@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -34,12 +35,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         return int(options.run(options))
+    except BrokenPipeError:  # whoever reads has read enough; nothing is left to say at exit either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (ValueError, OSError, ImportError) as error:
         message = error.strerror and f"{error.strerror}: {error.filename}" if isinstance(error, OSError) else None
         print(f"sessc: {message or error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -107,6 +109,9 @@ def _fit(options: argparse.Namespace) -> int:
     from .columns import read
     from .training import train
 
+    out = options.out or options.data.with_suffix(".rules.json")
+    page = options.report or out.with_suffix(".html")
+    _check_paths(options.data, out, page)
     table = read(options.data)
     say = _quiet if options.json else print
     started = time.perf_counter()
@@ -123,8 +128,6 @@ def _fit(options: argparse.Namespace) -> int:
         say=say,
         show_progress=sys.stdout.isatty() and not options.json,
     )
-    out = options.out or options.data.with_suffix(".rules.json")
-    page = options.report or out.with_suffix(".html")
     _save(model, out)
     model.rules.to_html(page, title=f"Rules for {options.target}", evaluations=model.evaluations)
     if options.json:
@@ -142,6 +145,15 @@ def _fit(options: argparse.Namespace) -> int:
     return 0
 
 
+def _check_paths(data: Path, out: Path, page: Path) -> None:
+    """Complain before hours of work, and not after, about files that cannot be written."""
+    if len({path.resolve() for path in (data, out, page)}) < 3:
+        raise ValueError(f"the data, the model and the report need a file each; {out} and {page} clash.")
+    for path in (out, page):
+        if not path.parent.is_dir():
+            raise ValueError(f"there is no folder {path.parent} to write {path.name} into.")
+
+
 def _predict(options: argparse.Namespace) -> int:
     model, table = _read(options)
     rules, X = model.rules, model.features(table)
@@ -150,8 +162,11 @@ def _predict(options: argparse.Namespace) -> int:
     if rules.classes is not None:
         header += [f"p({label})" for label in rules.classes.tolist()]
         rows = [row + odds for row, odds in zip(rows, rules.probabilities(X).tolist(), strict=True)]
+    if header[0] in header[1:]:
+        header[0] += " (answer)"
     if options.json:
-        print(json.dumps([dict(zip(header, row, strict=True)) for row in rows]))
+        text = json.dumps([dict(zip(header, row, strict=True)) for row in rows])
+        options.out.write_text(text, encoding="utf-8") if options.out else print(text)
         return 0
     with options.out.open("w", newline="", encoding="utf-8") if options.out else nullcontext(sys.stdout) as file:
         csv.writer(file, lineterminator="\n").writerows([header, *rows])

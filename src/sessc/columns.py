@@ -19,7 +19,7 @@ import numpy as np
 
 __all__ = ["Category", "Column", "Columns", "Number", "Table", "learn", "read"]
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "(missing)"})
 """What stands for a missing cell, in any case."""
 ABSENT = "(missing)"
 """The category of a missing cell, where training data had some."""
@@ -41,17 +41,35 @@ def read(path: Any) -> Table:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not a text file in UTF-8; save it as CSV in UTF-8.") from None
-    separator = "\t" if path.suffix.lower() in (".tsv", ".tab") else _separator(text)
-    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row]
+    try:
+        rows = _rows(text, "\t" if path.suffix.lower() in (".tsv", ".tab") else _separator(text))
+    except csv.Error as error:
+        raise ValueError(f"{path} cannot be read as a table: {error}; is a quote left open?") from None
     if len(rows) < 2:
         raise ValueError(f"{path} has no rows below its header.")
-    header = [name.strip() for name in rows[0]]
+    header = [name.strip() or f"column {k + 1}" for k, name in enumerate(rows[0])]
     return _table(path, header, rows[1:])
 
 
+def _rows(text: str, separator: str) -> list[list[str]]:
+    """Rows of cells. A blank line is none, unless there is but one column: then it is a missing cell."""
+    rows = list(csv.reader(io.StringIO(text.strip("\r\n"), newline=""), delimiter=separator))
+    while rows and not "".join(rows[0]).strip():
+        del rows[0]
+    if rows and len(rows[0]) == 1:
+        return [row or [""] for row in rows]
+    return [row for row in rows if "".join(row).strip() or len(row) == len(rows[0])]
+
+
 def _separator(text: str) -> str:
-    first = text.partition("\n")[0]
-    return max(",;\t", key=first.count)
+    """The one that gives the most columns in the header, where the first row has as many."""
+    start = "\n".join(line for line in text.splitlines() if line.strip()).split("\n", 20)[:20]
+
+    def columns(separator: str) -> tuple[bool, int]:
+        rows = _rows("\n".join(start), separator)
+        return len({len(row) for row in rows[:2]}) == 1, len(rows[0]) if rows else 0
+
+    return max(",;\t", key=columns)
 
 
 def _table(path: Path, header: list[str], rows: list[list[str]]) -> Table:
@@ -187,17 +205,31 @@ def learn(table: Table, *, skip: Iterable[str] = (), categorical: Iterable[str] 
         known = [cell for cell in cells if cell is not None]
         absent = len(cells) - len(known)
         numbers = [_number(cell) for cell in known]
-        if len(set(known)) < 2 and not (known and absent and name in categorical):
-            notes.append(f"{name}: left out, it {'is empty' if not known else 'is always ' + repr(known[0])}")
+        if len(set(known)) < 2:
+            always = (
+                f"is {'always ' if not absent else ''}{known[0]!r}{' or missing' if absent else ''}"
+                if known
+                else "is empty"
+            )
+            notes.append(f"{name}: left out, it {always}")
+        elif _counts_rows(numbers):
+            notes.append(f"{name}: left out, it only counts the rows")
         elif None not in numbers and name not in categorical:
             columns.append(Number(name, float(np.median(np.asarray(numbers, float)))))
         elif len(set(known)) > min(MOST_CATEGORIES, max(FEW_CATEGORIES, 0.5 * len(known))):
             notes.append(f"{name}: left out, it has {len(set(known))} different texts in {len(known)} rows")
         else:
             columns.append(_category(name, known, absent))
+    found = Columns(tuple(columns))
+    if twice := [feature for feature, n in Counter(found.features).items() if n > 1]:
+        raise ValueError(f"two columns give a feature called {twice[0]!r}; rename one of them.")
     if not columns:
         raise ValueError("no column is left to learn from; " + "; ".join(notes) + ".")
-    return Columns(tuple(columns)), notes
+    return found, notes
+
+
+def _counts_rows(numbers: list[float | None]) -> bool:
+    return len(numbers) > 2 and any(numbers == [float(k + first) for k in range(len(numbers))] for first in (0, 1))
 
 
 def _category(name: str, known: list[str], absent: int) -> Category:

@@ -127,8 +127,10 @@ def write(
     )
     if unknown := [name for conditions, _ in rules for name in conditions if name not in names]:
         raise ValueError(f"a condition names {unknown[0]!r}, which is not among the features {', '.join(names)}.")
-    if not names:
-        raise ValueError("no rule has a condition; name the features.")
+    if not names or len(set(names)) < len(names):
+        raise ValueError(
+            "no rule has a condition; name the features." if not names else "features need different names."
+        )
     centers, widths = np.full((2, len(rules), len(names)), np.nan)
     for r, (conditions, _) in enumerate(rules):
         for name, (center, width) in conditions.items():
@@ -143,6 +145,8 @@ def write(
     scale = np.where(asked.any(axis=0), np.where(asked, widths, 0.0).sum(axis=0) / count, 1.0)
     said = [output for _, output in rules]
     labels = _classes(said) if classes is None else np.asarray(classes)
+    if labels is not None and (len(labels) < 2 or len(set(labels.tolist())) < len(labels)):
+        raise ValueError(f"there must be two or more different classes, got {labels.tolist()}.")
     blank = RuleBase(
         centers=np.where(asked, (centers - mean) / scale, 0.0),
         widths=np.where(asked, widths / scale, np.inf),
@@ -152,20 +156,20 @@ def write(
         link=Identity() if labels is None else Proportions(),
         feature_names=tuple(map(str, names)),
         classes=labels,
-        target_name=target_name,
+        target_name=str(target_name),
     )
     return replace(blank, consequents=np.asarray([[_outputs(blank, output)] for output in said]))
 
 
 def _classes(outputs: Sequence[Any]) -> np.ndarray | None:
     named = {label for output in outputs if isinstance(output, Mapping) for label in output}
-    return np.asarray(sorted(named)) if named else None
+    return np.asarray(sorted(named, key=lambda label: (str(type(label)), label))) if named else None
 
 
 def _outputs(rules: RuleBase, output: Any) -> list[float]:
     """An output given by a person, as a list."""
     if rules.classes is None:
-        if isinstance(output, Mapping) or not np.isfinite(output):
+        if isinstance(output, (Mapping, str)) or not np.isfinite(output):
             raise ValueError(f"these rules predict a number, so an output is one; got {output!r}.")
         return [float(output)]
     labels = rules.classes.tolist()
@@ -178,7 +182,7 @@ def _outputs(rules: RuleBase, output: Any) -> list[float]:
 
 
 def _rule(rules: RuleBase, number: int) -> int:
-    if not 1 <= number <= rules.n_rules:
+    if not isinstance(number, (int, np.integer)) or not 1 <= number <= rules.n_rules:
         raise ValueError(f"there is no rule {number}; rules go from 1 to {rules.n_rules}.")
     return number - 1
 

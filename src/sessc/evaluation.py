@@ -10,7 +10,6 @@ from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
     confusion_matrix,
-    log_loss,
     mean_absolute_error,
     r2_score,
     root_mean_squared_error,
@@ -82,10 +81,17 @@ def measured(
         {
             "accuracy": float(accuracy_score(y, answers, **weight)),
             "balanced accuracy": float(balanced_accuracy_score(y, answers, **weight)),
-            "log-loss": float(log_loss(y, odds, labels=classes, **weight)),
+            "log-loss": _log_loss(y, odds, classes, sample_weight),
         },
         confusion_matrix(y, answers, labels=classes, **weight),
     )
+
+
+def _log_loss(y: Any, odds: Any, classes: np.ndarray, weight: Any) -> float:
+    """scikit-learn's, for classes in any order."""
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    given = np.asarray(odds)[np.arange(len(odds)), [place[label] for label in np.asarray(y).tolist()]]
+    return float(np.average(-np.log(np.maximum(given, np.finfo(float).eps)), weights=weight))
 
 
 def compare(before: RuleBase, after: RuleBase, X: Any, y: Any, sample_weight: Any = None) -> Comparison:

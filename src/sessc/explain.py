@@ -24,6 +24,8 @@ class Change(NamedTuple):
     value: float
     """The nearest value, in the user's units, with another answer; for real targets one standard deviation on."""
     answer: Any
+    column: str | None = None
+    """The column that takes another category as a whole, if the feature stands for one; ``value`` is then one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +86,8 @@ def explain(rules: RuleBase, x: Any) -> Explanation:
     grades = np.exp(-0.5 * ((z - rules.centers) / rules.widths) ** 2)
     inputs = np.concatenate([[1.0], z])[: rules.consequents.shape[1]]
     contributions = firing[:, None, None] * inputs[:, None] * rules.consequents
-    find = _effects if rules.classes is None else _ways_out
-    return Explanation(rules, row[0], firing, grades, contributions, find(rules, row[0]))
+    changes = _effects(rules, row[0]) if rules.classes is None else _ways_out(rules, row[0])
+    return Explanation(rules, row[0], firing, grades, contributions, changes)
 
 
 def one_row(rules: RuleBase, x: Any) -> np.ndarray:
@@ -106,13 +108,43 @@ def one_row(rules: RuleBase, x: Any) -> np.ndarray:
     return row
 
 
+def categories(rules: RuleBase) -> dict[str, list[int]]:
+    """Features called ``column=category``, by column, where the data have only one and zero in them."""
+    found: dict[str, list[int]] = {}
+    for d, name in enumerate(rules.feature_names):
+        column, _, category = name.partition("=")
+        if category and rules.summary is not None and rules.summary.has_two_values(d):
+            found.setdefault(column, []).append(d)
+    return {column: each for column, each in found.items() if len(each) > 1}
+
+
+def _other_categories(rules: RuleBase, x: np.ndarray) -> list[Change]:
+    """Every other category of every column, and the answer there."""
+    found = []
+    for column, each in categories(rules).items():
+        for d in each:
+            row = np.array(x)
+            row[each] = 0.0
+            row[d] = 1.0
+            if x[d] != 1.0:
+                found.append(Change(d, 1.0, rules(row[None, :])[0], column))
+    return found
+
+
+def _alone(rules: RuleBase) -> list[int]:
+    """Features that can move without others."""
+    tied = {d for each in categories(rules).values() for d in each}
+    return [d for d in range(rules.n_features) if d not in tied]
+
+
 def _ways_out(rules: RuleBase, x: np.ndarray) -> tuple[Change, ...]:
     """For each feature the nearest value within the data at which the answer is another class."""
-    found = []
     answer = rules(x[None, :])[0]
-    for d, (low, high) in enumerate(zip(*_range(rules, x), strict=True)):
+    found = [change for change in _other_categories(rules, x) if change.answer != answer]
+    lows, highs = _range(rules)
+    for d in _alone(rules):
         two = rules.summary is not None and rules.summary.has_two_values(d)
-        for end in (low, high):
+        for end in (lows[d], highs[d]):
             values = np.asarray([x[d], end]) if two else np.linspace(x[d], end, STEPS)
             other = rules(_moved(x, d, values)) != answer
             if end != x[d] and np.any(other):
@@ -138,8 +170,8 @@ def _boundary(rules: RuleBase, x: np.ndarray, d: int, near: float, far: float, a
 def _effects(rules: RuleBase, x: np.ndarray) -> tuple[Change, ...]:
     """The value predicted one standard deviation up and down each feature."""
     now = rules(x[None, :])[0]
-    found = []
-    for d in range(len(x)):
+    found = _other_categories(rules, x)
+    for d in _alone(rules):
         values = x[d] + rules.scale[d] * np.asarray([-1.0, 1.0])
         answers = rules(_moved(x, d, values))
         found += [Change(d, float(v), float(a)) for v, a in zip(values, answers, strict=True) if a != now]
@@ -152,7 +184,7 @@ def _moved(x: np.ndarray, d: int, values: np.ndarray) -> np.ndarray:
     return rows
 
 
-def _range(rules: RuleBase, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _range(rules: RuleBase) -> tuple[np.ndarray, np.ndarray]:
     """Where the data are, as far as that is known."""
     if rules.summary is None:
         return rules.mean - 3 * rules.scale, rules.mean + 3 * rules.scale

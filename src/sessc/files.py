@@ -58,6 +58,8 @@ def dumps(model: Model | RuleBase) -> str:
 
     model = Model(model) if isinstance(model, RuleBase) else model
     rules = model.rules
+    if len(set(rules.feature_names)) < rules.n_features:
+        raise ValueError("features must have different names to be saved.")
     widths = [[None if math.isinf(w) else w for w in row] for row in rules.widths.tolist()]
     parts = zip(rules.centers.tolist(), widths, rules.consequents.tolist(), strict=True)
     data = {

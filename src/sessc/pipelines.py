@@ -67,6 +67,10 @@ def rules_of(model: Any) -> RuleBase:
     """
     model = getattr(model, "best_estimator_", model)
     if not isinstance(model, Pipeline):
+        if not hasattr(model, "rules_"):
+            raise ValueError(
+                f"{type(model).__name__} has no rules; rules_of takes a fitted rule model or pipeline."
+            )
         return model.rules_
     *before, last = (step for _, step in model.steps)
     features = _given(model)
@@ -88,7 +92,9 @@ def _in_units(rules: RuleBase, features: Features) -> RuleBase:
 
 
 def _given(model: Pipeline) -> Features:
-    names = getattr(model, "feature_names_in_", None)
+    first = next(step for _, step in model.steps if hasattr(step, "n_features_in_"))  # not every word is a step
+    names = getattr(first, "feature_names_in_", None)
+    model = first
     return [Feature(str(name)) for name in (default_names(model.n_features_in_) if names is None else names)]
 
 
@@ -112,6 +118,14 @@ def _standard(step: Any, features: Features) -> Features:
     mean = step.mean_ if getattr(step, "with_mean", False) and step.mean_ is not None else 0.0
     scale = step.scale_ if step.scale_ is not None else 1.0
     return _scaled(1 / np.asarray(scale), -np.asarray(mean) / scale, features)
+
+
+def _min_max(step: MinMaxScaler, features: Features) -> Features:
+    if step.clip:
+        raise ValueError(
+            "MinMaxScaler(clip=True) gives many values one place, so rules cannot be said in units before it."
+        )
+    return _scaled(step.scale_, step.min_, features)
 
 
 def _robust(step: Any, features: Features) -> Features:
@@ -151,7 +165,7 @@ def _by_column(step: ColumnTransformer, features: Features) -> Features:
     found: dict[int, Feature] = {}
     for name, transformer, columns in step.transformers_:
         places = step.output_indices_[name]
-        if isinstance(transformer, str) and transformer == "drop":
+        if places.stop == places.start or (isinstance(transformer, str) and transformer == "drop"):
             continue
         made = _after(transformer, [features[d] for d in _places(columns, features)])
         found |= dict(zip(range(places.start, places.stop), made, strict=True))
@@ -162,7 +176,11 @@ def _places(columns: Any, features: Features) -> Sequence[int]:
     names = [feature.name for feature in features]
     if isinstance(columns, str):
         return [names.index(columns)]
-    chosen = np.arange(len(names))[columns] if isinstance(columns, slice) else np.asarray(columns)
+    if isinstance(columns, slice):
+        first, last = (names.index(end) if isinstance(end, str) else end for end in (columns.start, columns.stop))
+        last = last + 1 if isinstance(columns.stop, str) else last  # by name, the last is part of it
+        return list(range(len(names)))[slice(first, last, columns.step)]
+    chosen = np.asarray(columns)
     if chosen.dtype == bool:
         return np.flatnonzero(chosen).tolist()
     return [names.index(str(c)) if chosen.dtype.kind in "OU" else int(c) for c in np.atleast_1d(chosen).tolist()]
@@ -182,7 +200,7 @@ def _nested(step: Pipeline, features: Features) -> Features:
 
 STEPS: dict[type, Callable[[Any, Features], Features]] = {
     StandardScaler: _standard,
-    MinMaxScaler: lambda step, features: _scaled(step.scale_, step.min_, features),
+    MinMaxScaler: _min_max,
     MaxAbsScaler: lambda step, features: _scaled(1 / step.scale_, 0.0, features),
     RobustScaler: _robust,
     OneHotEncoder: _one_hot,

@@ -171,7 +171,11 @@ class RuleBase:
         names = tuple(map(str, getattr(X, "columns", self.feature_names)))
         if names != self.feature_names and self.feature_names != default_names(self.n_features):
             raise ValueError(f"X has the columns {names}, and the rules are about {self.feature_names}.")
-        return (check_array(X, dtype=[np.float64, np.float32]) - self.mean) / self.scale
+        Z = (check_array(X, dtype=[np.float64, np.float32]) - self.mean) / self.scale
+        with np.errstate(over="ignore"):
+            if not np.all(np.isfinite(Z * Z)):
+                raise ValueError("X holds numbers too large to square; rescale them, or correct them.")
+        return Z
 
     def firing(self, X: Any) -> np.ndarray:
         """How strongly each rule fires for each row, shape (n_samples, n_rules); rows sum to one."""

@@ -40,10 +40,12 @@ def train(
     show_progress: bool = False,
 ) -> tuple[Model, list[str]]:
     """Rules for a column of a table, with measures on rows held out; and notes on how the table was read."""
+    if target in set(skip) | set(categorical):
+        raise ValueError(f"{target!r} is the column to predict, so it can be neither skipped nor categorical.")
     table, notes = _with_target(table, target)
     labels = table.pop(target)
     task = task or _task(labels)
-    y = _numbers(labels, target) if task == "number" else np.asarray(labels)
+    y = _numbers(labels, target) if task == "number" else _classes(labels)
     say(f"{len(y)} rows; {target} is {'a number' if task == 'number' else f'one of {len(set(labels))} classes'}.")
     columns, left_out = learn(table, skip=skip, categorical=categorical)
     rows, rest = _split(y, task, held_out, seed)
@@ -52,7 +54,8 @@ def train(
     for note in notes:
         say(f"  {note}")
     X = columns.encode(table)
-    say(f"Learning from {len(rows)} rows and {X.shape[1]} features; {len(rest)} rows are held out ...")
+    features = f"{X.shape[1]} feature{'s' * (X.shape[1] != 1)}"
+    say(f"Learning from {len(rows)} rows and {features}; {len(rest)} rows are held out ...")
     model = _estimator(task, n_rules, conditions, seed)
     if show_progress:
         _with_progress(model)
@@ -97,7 +100,22 @@ def _numbers(labels: list[Any], target: str) -> np.ndarray:
         raise ValueError(f"column {target!r} has cells that are no numbers; leave out --task number.") from None
 
 
+def _classes(labels: list[Any]) -> np.ndarray:
+    """Whole numbers as such, everything else as text."""
+    try:
+        numbers = np.asarray(labels, dtype=float)
+    except ValueError:
+        return np.asarray(labels)
+    return (
+        numbers.astype(int)
+        if np.all(np.abs(numbers) < 2**53) and np.all(numbers == np.round(numbers))
+        else np.asarray(labels)
+    )
+
+
 def _split(y: np.ndarray, task: str, held_out: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    if seed < 0:
+        raise ValueError(f"the seed must be zero or more, got {seed}.")
     if not 0 < held_out < 1:
         raise ValueError(f"the share of rows held out must be between 0 and 1, got {held_out}.")
     if task == "classes":
@@ -132,7 +150,11 @@ def _filled(columns: Columns, table: Table, rows: np.ndarray) -> Columns:
 
 
 def _estimator(task: str, n_rules: int | None, conditions: float | None, seed: int) -> Any:
-    settings: dict[str, Any] = {"n_rules": n_rules or "auto", "conditions": conditions, "random_state": seed}
+    settings: dict[str, Any] = {
+        "n_rules": "auto" if n_rules is None else n_rules,
+        "conditions": conditions,
+        "random_state": seed,
+    }
     if conditions is not None:
         settings["order"] = 0  # short rules conclude something short
     if task == "number":

@@ -551,7 +551,7 @@ class TSKClassifier(_Classifies):
     >>> print(model.rules_)
     3 rules for classification by 4 features, with constant outputs.
     <BLANKLINE>
-    Rule 1
+    Rule 1 (... % of the data)
       IF   ...
       THEN ...
     """

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..explain import Change, Explanation
+from ..explain import Change, Explanation, categories
 from ..rules import RuleBase, Softmax
 from .text import _condition, _count, _number, _one_line, _output_names
 
@@ -79,16 +81,32 @@ def _reasons(explanation: Explanation, r: int) -> list[str]:
 
 def _change(explanation: Explanation, change: Change) -> str:
     rules, now = explanation.rules, explanation.x[change.feature]
+    if change.column is not None:
+        return f"  {_switched(explanation, change)}: {_said(rules, change.answer)}"
     name = _one_line(rules.feature_names[change.feature])
     digits = min(rules.scale[change.feature], abs(change.value - now) or 1.0) / 2
     value, was = _number(change.value, digits), _number(now, digits)
     if rules.classes is None:
-        return f"  {name} = {value} instead of {was}: {_shown(rules, change.answer)}"
-    names = dict(zip(rules.classes.tolist(), _output_names(rules), strict=True))
+        return f"  {name} = {value} instead of {was}: {_said(rules, change.answer)}"
     if rules.summary is not None and rules.summary.has_two_values(change.feature):
-        return f"  {name} is {value} instead of {was}: {names[change.answer]}"
+        return f"  {name} is {value} instead of {was}: {_said(rules, change.answer)}"
     side = "at least" if change.value > now else "at most"
-    return f"  {name} {side} {value} instead of {was}: {names[change.answer]}"
+    return f"  {name} {side} {value} instead of {was}: {_said(rules, change.answer)}"
+
+
+def _switched(explanation: Explanation, change: Change) -> str:
+    """A column's other category, and the one it has."""
+    rules, column = explanation.rules, str(change.column)
+    category = [name.partition("=")[2] for name in rules.feature_names]
+    has = [category[d] for d in categories(rules)[column] if explanation.x[d] == 1.0]
+    was = f" instead of {_one_line(has[0])}" if has else ""
+    return f"{_one_line(column)} is {_one_line(category[change.feature])}{was}"
+
+
+def _said(rules: RuleBase, answer: Any) -> str:
+    if rules.classes is None:
+        return _shown(rules, answer)
+    return _output_names(rules)[rules.classes.tolist().index(answer)]
 
 
 def _percent(share: float) -> str:

@@ -108,8 +108,8 @@ class _Graph:
         rules = self.rules
         precision = np.asarray(rules.widths, float) ** -2.0
         weighted = precision * rules.centers
-        linear = self._node("MatMul", Z, self._number(weighted.T))
-        square = self._node("MatMul", self._node("Mul", Z, Z), self._number(-0.5 * precision.T))
+        linear = self._product(Z, weighted.T)
+        square = self._product(self._node("Mul", Z, Z), -0.5 * precision.T)
         constant = self._number(-0.5 * np.sum(weighted * rules.centers, axis=1))
         logits = self._node("Add", self._node("Add", linear, square), constant)
         return self._node("Softmax", logits, to="firing", axis=1)
@@ -119,8 +119,8 @@ class _Graph:
         if self.rules.order == 0:
             return self._node("MatMul", firing, self._number(consequents[:, 0]))
         n_rules, _, n_outputs = consequents.shape
-        slopes = self._number(np.moveaxis(consequents[:, 1:], 1, 0).reshape(self.rules.n_features, -1))
-        says = self._node("Add", self._node("MatMul", Z, slopes), self._number(consequents[:, 0].ravel()))
+        slopes = np.moveaxis(consequents[:, 1:], 1, 0).reshape(self.rules.n_features, -1)
+        says = self._node("Add", self._product(Z, slopes), self._number(consequents[:, 0].ravel()))
         says = self._node("Reshape", says, self._integers(-1, n_rules, n_outputs))
         weight = self._node("Unsqueeze", firing, self._integers(2))
         return self._node("ReduceSum", self._node("Mul", weight, says), self._integers(1), keepdims=0)
@@ -151,6 +151,10 @@ class _Graph:
         name = self._free(to or f"{operation.lower()}_{len(self.nodes)}")
         self.nodes.append(self.helper.make_node(operation, inputs, [name], **settings))
         return name
+
+    def _product(self, Z: str, matrix: np.ndarray) -> str:
+        # One feature's scale is a scalar, which ONNX Runtime would fold into the product in single precision.
+        return self._node("MatMul" if len(matrix) > 1 else "Mul", Z, self._number(matrix))
 
     def _cast(self, given: str, dtype: np.dtype) -> str:
         name = self._free(f"cast_{len(self.nodes)}")

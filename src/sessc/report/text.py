@@ -49,15 +49,21 @@ def to_text(
     -------
     str
     """
-    parts = [_head(rules, max_conditions)]
+    parts = ["\n".join(_broken(_head(rules, max_conditions).split("\n"), width, ""))]
     for r, sentence in enumerate(sentences(rules, max_conditions, words)):
         title = f"Rule {r + 1}" + (f" ({sentence.support})" if sentence.support else "")
         lines = [f"  {'AND ' if k else 'IF  '} {line}" for k, line in enumerate(sentence.conditions)]
         lines += [f"  {'    ' if k else 'THEN'} {line}" for k, line in enumerate(sentence.conclusion)]
-        if width is not None:
-            lines = [fill(line, max(width, 30), subsequent_indent=" " * 9) for line in lines]
-        parts.append("\n".join([title, *lines]))
+        parts.append("\n".join([title, *_broken(lines, width, " " * 9)]))
     return "\n\n".join(parts)
+
+
+def _broken(lines: list[str], width: int | None, indent: str) -> list[str]:
+    """Long lines broken, but never between a number and its ±."""
+    if width is None:
+        return lines
+    whole = (line.replace("(± ", "(±\u00a0") for line in lines)
+    return [fill(line, max(width, 30), subsequent_indent=indent).replace("\u00a0", " ") for line in whole]
 
 
 def _head(rules: RuleBase, max_conditions: int | None) -> str:
@@ -105,7 +111,8 @@ def _condition(rules: RuleBase, r: int, d: int, words: bool) -> str:
     center, width = rules.centers_in_units[r, d], rules.widths_in_units[r, d]
     name, word = _one_line(rules.feature_names[d]), _word(rules, d, center) if words else ""
     column, _, category = name.partition("=")
-    if category and words and rules.summary is not None and rules.summary.has_two_values(d):
+    clear = abs(center - 0.5) >= 0.25
+    if category and clear and words and rules.summary is not None and rules.summary.has_two_values(d):
         name, word = column, f"{'' if center > 0.5 else 'not '}{category}, "  # one or zero stands for a category
     return f"{name} is {word}about {_number(center, width)} (± {_number(width, width)})"
 
