@@ -166,3 +166,17 @@ def test_the_page_is_small_and_fits_a_phone(browser, tmp_path):
     page.goto((tmp_path / "rules.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.close()
+
+
+def test_categories_of_a_column_are_chosen_together(opened, rng):
+    pandas = pytest.importorskip("pandas")
+    kinds = rng.choice(["u", "v", "w"], p=[0.2, 0.5, 0.3], size=200)
+    X = pandas.DataFrame({f"kind={k}": (kinds == k).astype(float) for k in "uvw"} | {"x": rng.normal(size=200)})
+    rules = TSKClassifier(3, refine=50, random_state=0).fit(X, np.where(kinds == "w", "yes", "no")).rules_
+    page = opened(rules)
+    assert page.locator("#category-0").input_value() == "1"  # v is the commonest
+    assert page.locator("input[type=range]").count() == 1
+    for d, kind in enumerate("uvw"):
+        page.locator("#category-0").select_option(str(d))
+        row = [*(float(k == kind) for k in "uvw"), float(rules.summary.medians[3])]
+        assert page.locator("#answer h3").inner_text() == rules([row])[0]

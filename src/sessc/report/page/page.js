@@ -121,8 +121,7 @@ function arrange() {
 /* What if. */
 
 let now = null;
-const x = names.map((_, d) => summary ? summary.quantiles[(summary.quantiles.length - 1) / 2][d] : model.features[d].mean);
-const typical = [...x];
+const typical = data.typical, x = [...typical];
 const controls = names.map((name, d) => {
   const [low, high] = range(d);
   const slider = make("input", { type: "range", min: low, max: high, step: "any", "aria-label": name });
@@ -133,6 +132,21 @@ const controls = names.map((name, d) => {
     if (Number.isFinite(number.valueAsNumber)) set(d, number.valueAsNumber, number);
   });
   return { slider, number, row: make("div", { class: "feature" }, make("label", { for: `feature-${d}` }, name), slider, number) };
+});
+
+/* Features that stand for the categories of one column are chosen together. */
+
+const groupOf = {};
+data.categories.forEach((group) => {
+  const first = group.features[0];
+  group.select = make("select", { id: `category-${first}` },
+    ...group.features.map((d) => make("option", { value: d }, names[d].slice(group.column.length + 1))));
+  group.select.addEventListener("change", () => {
+    group.features.forEach((d) => { x[d] = d === Number(group.select.value) ? 1 : 0; });
+    refresh();
+  });
+  group.row = make("div", { class: "feature" }, make("label", { for: `category-${first}` }, group.column), group.select);
+  group.features.forEach((d) => { groupOf[d] = group; });
 });
 
 function set(d, value, source) {
@@ -149,6 +163,7 @@ function start(values) {
     controls[d].number.value = value;
     controls[d].number.setAttribute("aria-invalid", false);
   });
+  data.categories.forEach((group) => { group.select.value = group.features.reduce((a, b) => x[b] > x[a] ? b : a); });
   refresh();
 }
 
@@ -194,12 +209,13 @@ function weight(d) {
 
 function lay() {
   const used = names.map((_, d) => d).filter((d) => weight(d) > 0).sort((a, b) => weight(b) - weight(a));
-  byId("inputs").append(...used.slice(0, 12).map((d) => controls[d].row));
-  const rest = used.slice(12);
+  const rows = [...new Set(used.map((d) => groupOf[d] ? groupOf[d].row : controls[d].row))];
+  byId("inputs").append(...rows.slice(0, 12));
+  const rest = rows.slice(12);
   if (rest.length) {
     byId("more-inputs").hidden = false;
     byId("more-inputs").querySelector("summary").textContent = `${rest.length} more features`;
-    byId("more-inputs").querySelector("div").append(...rest.map((d) => controls[d].row));
+    byId("more-inputs").querySelector("div").append(...rest);
   }
   byId("start").append(make("option", { value: -1 }, "typical values"), ...data.examples.map((example, k) => make("option", { value: k }, example.name)));
   byId("start").addEventListener("change", (event) => start(event.target.value < 0 ? typical : data.examples[event.target.value].values));
