@@ -62,7 +62,7 @@ compare-others: compare-with-highfis compare-with-interpret compare-with-imodels
 
 .PRECIOUS: .venv-%/.installed
 compare-with-%: .venv-%/.installed
-	.venv-$*/bin/python -m experiments.comparison --library $*
+	.venv-$*/bin/python -m experiments.comparison --package $*
 
 .venv-%/.installed: pyproject.toml
 	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*

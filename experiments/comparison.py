@@ -2,7 +2,7 @@
 
     python -m experiments.comparison                      # all models, resuming where the last run stopped
     python -m experiments.comparison --models "10 rules"
-    python -m experiments.comparison --library highfis    # in an environment that has it, on ten splits
+    python -m experiments.comparison --package highfis    # in an environment that has it, on ten splits
 
 All tuning happens inside the training part, where every class weighs the same. A unit of work is one (data set,
 split, model) and a line of ``results/comparison.csv``.
@@ -150,12 +150,12 @@ def units(models: list[str], splits: int) -> Iterator[Unit]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS), metavar="NAME")
-    parser.add_argument("--library", choices=list(OTHERS), help="the models of another library instead")
-    parser.add_argument("--splits", type=int, help="number of splits (default: 30, or 10 for another library)")
+    parser.add_argument("--package", choices=list(OTHERS), help="the models of another package instead")
+    parser.add_argument("--splits", type=int, help="number of splits (default: 30, or 10 for another package)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one a core)")
     options = parser.parse_args()
-    models = list(OTHERS[options.library]) if options.library else options.models
-    splits = options.splits or (N_SPLITS_OF_OTHERS if options.library else N_SPLITS)
+    models = list(OTHERS[options.package]) if options.package else options.models
+    splits = options.splits or (N_SPLITS_OF_OTHERS if options.package else N_SPLITS)
     work = Work({name: Method(lambda task: (None, {})) for name in EVERY}, compute)
     run(work, list(units(models, splits)), Results(PATH, Compared), None, options.jobs)
 

@@ -93,9 +93,8 @@ def _in_units(rules: RuleBase, features: Features) -> RuleBase:
 
 def _given(model: Pipeline) -> Features:
     first = next(step for _, step in model.steps if hasattr(step, "n_features_in_"))  # not every word is a step
-    names = getattr(first, "feature_names_in_", None)
-    model = first
-    return [Feature(str(name)) for name in (default_names(model.n_features_in_) if names is None else names)]
+    names = getattr(first, "feature_names_in_", default_names(first.n_features_in_))
+    return [Feature(str(name)) for name in names]
 
 
 def _after(step: Any, features: Features) -> Features:
