@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from sessc import Entropy, LogLoss, Objective, Power
 from sessc.frame import centered
-from sessc.rows import Rows, keep_freed_memory
+from sessc.rows import ArrayRows, keep_freed_memory
 from sessc.solver import alternate
 from sessc.start import first_parameters
 
@@ -53,7 +53,7 @@ def per_iteration(repetitions: int, run) -> float:
 
 
 def sessc_iterations(X: np.ndarray, y: np.ndarray):
-    rows, frame = centered(Rows(X, y, n_classes=C))
+    rows, frame = centered(ArrayRows(X, y, n_classes=C))
     gamma = len(X) / 100  # competes with a sum over rows
     objective = Objective(Power(35 / 33), Entropy(gamma), 0.1, LogLoss(1.0))
     start = first_parameters(objective, X[:R] - rows.center, frame, np.full(C, 1 / C))
@@ -107,7 +107,7 @@ def time_products(n: int, repetitions: int) -> float:
     Y, M = np.eye(C)[y], np.random.default_rng(1).random((R, 2 * D + 1 + C))
     keep_freed_memory()
     return min(
-        best_of(repetitions, partial(arrangement, X, Y, Rows(X)._slices, M))
+        best_of(repetitions, partial(arrangement, X, Y, ArrayRows(X)._slices, M))
         for arrangement in (products_apart, products_together)
     )
 

@@ -25,7 +25,8 @@ from sessc import ESSC, EWFCM, FCM, SESSC, Objective, Power, SESSCClassifier
 from sessc._array import divide
 from sessc.datasets import NAMES
 from sessc.objective import Columns, Parameters, Statistics
-from sessc.rows import Block
+from sessc.reading import class_rows
+from sessc.rows import ArrayRows, Block
 from sessc.rules import design, firing
 from sessc.soft_subspace import class_labels
 from sessc.start import K_MEANS
@@ -203,7 +204,7 @@ class Clusters:
     def found(cls, task: Task, clusterer: Any, X: np.ndarray, y: np.ndarray) -> Clusters:
         seed = check_random_state(task.seed).randint(2**31)
         clusterer = clusterer.set_params(n_clusters=task.n_rules, random_state=seed, **STOP)
-        problem = pose(X, class_labels(y, X)[1], None, None, standardize=False)
+        problem = pose(class_rows(ArrayRows(X, y))[1], class_labels(np.unique(y)), standardize=False)
         objective, parameters = cluster(problem, clusterer, starting_centers(problem, clusterer))
         deviation = deviations(problem, objective, parameters)
         return cls(parameters.V, deviation, problem.frame.spread > 0, problem.rows.center)

@@ -11,7 +11,7 @@ from sessc import Entropy, LogLoss, Objective, Power, Quadratic, SquaredLoss, Un
 from sessc._array import to_numpy
 from sessc.frame import centered
 from sessc.objective import Parameters
-from sessc.rows import Block, Rows
+from sessc.rows import ArrayRows, Block
 from sessc.solver import alternate
 from sessc.start import first_parameters
 
@@ -24,7 +24,7 @@ def problem(rng):
 
 
 def solve(X, y, V, objective, n_iter, sample_weight=None, n_classes=3, outputs=None, **where):
-    rows, frame = centered(Rows(X, y, sample_weight, n_classes, **where))
+    rows, frame = centered(ArrayRows(X, y, sample_weight, n_classes=n_classes, **where))
     start = first_parameters(objective, V - rows.center, frame, np.full(3, 1 / 3) if outputs is None else outputs)
     return rows, alternate(objective, rows, start, scale=frame.scale, max_iter=n_iter, tol=0)
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sessc import TSKClassifier, TSKRegressor
 from sessc.datasets import make_spiral
 from sessc.refine import CrossEntropy, Moving, Prepared, Pulls, SquaredError, prepare, refine, slope
-from sessc.rows import Block, Rows
+from sessc.rows import ArrayRows, Block
 
 
 def problem(rng, loss, order, dtype=float):
@@ -92,7 +92,7 @@ def test_one_linear_rule_is_logistic_regression(wine):
     Z, y = StandardScaler().fit_transform(wine[0]), wine[1]
     shape = (1, Z.shape[1])
     start = Moving(np.zeros(shape), np.zeros(shape), np.zeros((1, 1 + Z.shape[1], 3)))
-    rows = Rows(Z, y, n_classes=3)
+    rows = ArrayRows(Z, y, n_classes=3)
     rules, _ = refine(rows, start, CrossEntropy(), Pulls(ridge=0.5), max_iter=5000, tol=1e-14)
     line = LogisticRegression(C=1.0, tol=1e-10, max_iter=5000).fit(Z, y)  # half a squared norm to a sum of losses
     slopes = rules.consequents[0, 1:]
@@ -168,7 +168,7 @@ def test_single_precision_stays_single(wine):
 
 def test_a_callback_can_end_it(rng):
     block, rules = problem(rng, CrossEntropy(), 0)
-    rows = Rows(block.columns[:, 1:5], block.Y.argmax(axis=0), block.weight, n_classes=3)
+    rows = ArrayRows(block.columns[:, 1:5], block.Y.argmax(axis=0), block.weight, n_classes=3)
     calls = []
     _, history = refine(
         rows, rules, CrossEntropy(), Pulls(), max_iter=50, stop=lambda: len(calls) >= 3 or calls.append(1)

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from sessc.rows import Rows
+from sessc.rows import ArrayRows
 
 
 def test_blocks_arrive_centred_scaled_encoded_and_weighted(rng):
     X, y, weight = rng.normal(size=(10, 2)), rng.integers(3, size=10), rng.random(10)
-    rows = Rows(X, y, weight, 3, block_rows=4).standardized(X.mean(axis=0), X.std(axis=0))
+    rows = ArrayRows(X, y, weight, n_classes=3, block_rows=4).standardized(X.mean(axis=0), X.std(axis=0))
     np.testing.assert_allclose(rows.map(lambda block: block.X), (X - X.mean(0)) / X.std(0))
     np.testing.assert_array_equal(rows.map(lambda block: block.Y), np.eye(3)[y])
     np.testing.assert_array_equal(rows.map(lambda block: block.weight), weight)
@@ -14,21 +14,21 @@ def test_blocks_arrive_centred_scaled_encoded_and_weighted(rng):
 
 def test_real_targets_are_one_column(rng):
     y = rng.normal(size=5)
-    np.testing.assert_array_equal(Rows(np.ones((5, 1)), y).map(lambda block: block.Y), y[:, None])
+    np.testing.assert_array_equal(ArrayRows(np.ones((5, 1)), y).map(lambda block: block.Y), y[:, None])
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 3, -1])
 def test_order_of_addition_is_fixed(n_jobs, rng):
     X = rng.normal(size=(1000, 3)) * 10.0 ** rng.integers(-8, 8, size=(1000, 1))
-    alone = Rows(X, block_rows=7).sum(lambda block: block.X.sum(axis=0))
-    shared = Rows(X, block_rows=7, n_jobs=n_jobs).sum(lambda block: block.X.sum(axis=0))
+    alone = ArrayRows(X, block_rows=7).sum(lambda block: block.X.sum(axis=0))
+    shared = ArrayRows(X, block_rows=7, n_jobs=n_jobs).sum(lambda block: block.X.sum(axis=0))
     np.testing.assert_array_equal(alone, shared)
 
 
 @pytest.mark.parametrize(("n", "preparations"), [(100, 10), (2**20, 20)])
 def test_a_small_table_is_prepared_once_and_a_large_one_never_kept(n, preparations):
     calls = []
-    rows = Rows(np.ones((n, 2)), block_rows=n // 10 + 1).prepared(lambda block: calls.append(1) or block.X)
+    rows = ArrayRows(np.ones((n, 2)), block_rows=n // 10 + 1).prepared(lambda block: calls.append(1) or block.X)
     assert rows.sum(np.sum) == rows.sum(np.sum) == 2 * n
     assert len(calls) == preparations
 
@@ -36,12 +36,12 @@ def test_a_small_table_is_prepared_once_and_a_large_one_never_kept(n, preparatio
 def test_blocks_shrink_for_wide_tables():
     widths = {}
     for n_features in (2, 36, 10_000):
-        rows = Rows(np.broadcast_to(0.0, (100_000, n_features)))
+        rows = ArrayRows(np.broadcast_to(0.0, (100_000, n_features)))
         widths[n_features] = rows._slices[0].stop
     assert widths[2] > widths[36] > widths[10_000] >= 64
 
 
 def test_errors_in_threads_reach_the_caller():
-    rows = Rows(np.ones((100, 2)), block_rows=5, n_jobs=2)
+    rows = ArrayRows(np.ones((100, 2)), block_rows=5, n_jobs=2)
     with pytest.raises(ZeroDivisionError):
         rows.sum(lambda block: 1 / 0)

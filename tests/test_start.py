@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessc.frame import centered, measure, standardized
-from sessc.rows import Rows
+from sessc.rows import ArrayRows
 from sessc.start import _hash, k_means, k_means_seeds, random_seeds, sample
 
 
 def test_frame_is_mean_and_standard_deviation(rng):
     X, weight = rng.normal(1e6, 3, size=(200, 3)), rng.random(200)
-    frame = measure(Rows(X, None, weight, block_rows=13))
+    frame = measure(ArrayRows(X, None, weight, block_rows=13))
     np.testing.assert_allclose(frame.center, np.average(X, axis=0, weights=weight))
     np.testing.assert_allclose(
         frame.spread, np.sqrt(np.cov(X.T, aweights=weight, bias=True).diagonal()), rtol=1e-6
@@ -20,12 +20,12 @@ def test_frame_is_mean_and_standard_deviation(rng):
 
 def test_means_of_float32_are_as_good_as_the_data(rng):
     X = (1e5 + 4 * rng.normal(size=(300_000, 1))).astype(np.float32)
-    assert abs(measure(Rows(X)).center[0] - X.astype(float).mean()) < 0.01
+    assert abs(measure(ArrayRows(X)).center[0] - X.astype(float).mean()) < 0.01
 
 
 @pytest.mark.parametrize("value", [0.1, 1e9 + 1 / 3, -7.3e-12])
 def test_a_constant_column_is_exactly_zero_when_centred(value):
-    rows, frame = centered(Rows(np.full((1000, 1), value), block_rows=7))
+    rows, frame = centered(ArrayRows(np.full((1000, 1), value), block_rows=7))
     assert np.all(rows.map(lambda block: block.X) == 0)
     assert frame.spread[0] == 0
     assert frame.scale[0] == 1
@@ -35,14 +35,14 @@ def test_rows_of_weight_zero_do_not_exist(rng):
     X = rng.normal(size=(50, 2))
     weight = (np.arange(50) < 30).astype(float)
     X[30:, 0] = 1e30
-    found, expected = measure(Rows(X, None, weight)), measure(Rows(X[:30]))
+    found, expected = measure(ArrayRows(X, None, weight)), measure(ArrayRows(X[:30]))
     np.testing.assert_allclose(found.center, expected.center)
-    assert np.all(sample(Rows(X, None, weight), 2, 0).X[:, 0] < 1e30)
+    assert np.all(sample(ArrayRows(X, None, weight), 2, 0).X[:, 0] < 1e30)
 
 
 def test_standardized_rows_have_unit_spread(rng):
-    rows, frame = standardized(Rows(rng.normal(5, 3, size=(100, 2))))
-    found = measure(Rows(rows.map(lambda block: block.X)))
+    rows, frame = standardized(ArrayRows(rng.normal(5, 3, size=(100, 2))))
+    found = measure(ArrayRows(rows.map(lambda block: block.X)))
     np.testing.assert_allclose(found.spread, 1)
     np.testing.assert_allclose(frame.spread, 1)
 
@@ -52,19 +52,19 @@ def test_a_sample_is_free_of_order_blocks_and_repetition(seed, block_rows, copie
     rng = np.random.default_rng(seed)
     X, weight = rng.integers(4, size=(50, 2)).astype(float), rng.integers(3, size=50).astype(float)
     weight[0] = 1
-    expected = sample(Rows(X, None, copies * weight), 4, seed)
+    expected = sample(ArrayRows(X, None, copies * weight), 4, seed)
     order = rng.permutation(np.repeat(np.arange(50), (copies * weight).astype(int)))
-    found = sample(Rows(X[order], block_rows=block_rows), 4, seed)
+    found = sample(ArrayRows(X[order], block_rows=block_rows), 4, seed)
     np.testing.assert_array_equal(found.X, expected.X)
     np.testing.assert_array_equal(found.weight, expected.weight)
 
 
 def test_a_large_sample_is_cut_to_size_and_is_random(rng):
     X = np.arange(20_000.0)[:, None]
-    picked = sample(Rows(X), 4, seed=1)
+    picked = sample(ArrayRows(X), 4, seed=1)
     assert len(picked.X) == 2048
     assert abs(picked.X.mean() - 10_000) < 1000
-    assert not np.array_equal(np.sort(picked.X[:, 0]), np.sort(sample(Rows(X), 4, seed=2).X[:, 0]))
+    assert not np.array_equal(np.sort(picked.X[:, 0]), np.sort(sample(ArrayRows(X), 4, seed=2).X[:, 0]))
 
 
 def test_hashes_tell_rows_of_round_numbers_apart():
@@ -84,7 +84,7 @@ def test_k_means_is_k_means(rng):
     from sklearn.cluster import KMeans
 
     X = np.concatenate([rng.normal(c, 1, size=(100, 2)) for c in (0, 6, 12)])
-    rows, frame = centered(Rows(X))
+    rows, frame = centered(ArrayRows(X))
     V = k_means(rows, X[[0, 100, 200]] - rows.center, frame) + rows.center
     oracle = KMeans(3, init=X[[0, 100, 200]], n_init=1).fit(X)
     np.testing.assert_allclose(V, oracle.cluster_centers_, rtol=1e-9)

@@ -56,10 +56,10 @@ def test_supports_are_shares_of_the_data(rng):
     np.testing.assert_allclose(support, np.average(model.firing(X), axis=0, weights=weight))
 
 
-def test_many_rows_are_thinned_for_quantiles(monkeypatch, rng):
-    X = rng.normal(size=(1000, 2))
-    all_of_them = summarize(X, np.ones(1))
-    monkeypatch.setattr("sessc.summary.ENOUGH_ROWS", 300)
-    thinned = summarize(X, np.ones(1))
+def test_of_many_rows_some_are_remembered(monkeypatch, rng):
+    X, y = rng.normal(size=(1000, 2)), rng.integers(0, 2, size=1000)
+    monkeypatch.setattr("sessc.tsk.ENOUGH_ROWS", 300)
+    thinned = TSKClassifier(4, random_state=0).fit(X, y).rules_.summary
     np.testing.assert_array_equal(thinned.quantiles, weighted_quantiles(X[::4], np.ones(250)))
-    assert thinned.counts.sum() == all_of_them.counts.sum()
+    assert thinned.n_rows == 1000
+    assert thinned.counts.sum() == 2 * 1000  # each row once for each feature, whether seen or stood for

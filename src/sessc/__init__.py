@@ -1,5 +1,6 @@
 """Fuzzy rule models for scikit-learn."""
 
+from .blocks import Blocks
 from .cluster import (
     AWFCM,
     ESSC,
@@ -42,6 +43,7 @@ __all__ = [
     "SESSC",
     "SFP",
     "AccuracySizeDisplay",
+    "Blocks",
     "BoundaryDisplay",
     "ConditionsDisplay",
     "ConvergenceDisplay",

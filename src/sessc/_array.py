@@ -16,9 +16,13 @@ import numpy as np
 __all__ = [
     "Array",
     "array_namespace",
+    "bits",
     "divide",
     "exp",
     "floor",
+    "is_elsewhere",
+    "is_foreign",
+    "like",
     "one_hot",
     "plain",
     "scalar",
@@ -38,6 +42,23 @@ def array_namespace(*arrays: Array) -> Any:
     if all(type(array) is np.ndarray for array in arrays):
         return array_api_compat.numpy
     return array_api_compat.array_namespace(*arrays)
+
+
+def is_foreign(x: Any) -> bool:
+    """Whether ``x`` is an array of another library than NumPy."""
+    return not isinstance(x, np.ndarray) and array_api_compat.is_array_api_obj(x)
+
+
+def is_elsewhere(x: Array) -> bool:
+    """Whether an array lives on a device other than the processor."""
+    return is_foreign(x) and str(getattr(x, "device", "cpu")).lower().startswith(("cuda", "xpu", "mps"))
+
+
+def like(part: Array, x: Array) -> Array:
+    """A small array as formulas with ``x`` need it: of its library and dtype, and on its device."""
+    if isinstance(x, np.ndarray):
+        return np.asarray(part, dtype=x.dtype)
+    return array_namespace(x).asarray(part, dtype=x.dtype, device=x.device)
 
 
 @cache
@@ -121,6 +142,13 @@ def one_hot(codes: Array, n_classes: int, dtype: Any) -> Array:
     xp = array_namespace(codes)
     identity = xp.eye(n_classes, dtype=dtype, device=getattr(codes, "device", None))
     return xp.take(identity, codes, axis=0)
+
+
+def bits(x: Array) -> Array:
+    """The bits of float64 numbers as int64, by the same library where it has a way."""
+    if hasattr(x, "view"):  # NumPy and torch; the standard has none
+        return x.view(array_namespace(x).int64)
+    return array_namespace(x).asarray(np.asarray(to_numpy(x)).view(np.int64), device=x.device)
 
 
 def to_numpy(x: Array) -> np.ndarray:

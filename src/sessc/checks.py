@@ -12,6 +12,7 @@ from sklearn.utils import assert_all_finite, check_array, check_consistent_lengt
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from .blocks import refuse_extremes
 from .losses import Loss
 from .simplex import Sharing, Uniform
 
@@ -129,7 +130,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool = False) -> np.ndarray:
             raise ValueError(f"X holds text such as {word}; encode it as numbers first.") from None
         raise
     X = X.astype(np.float32) if single else X
-    _refuse_nonfinite(estimator, X)
+    refuse_extremes(X, "X", getattr(estimator, "feature_names_in_", None))
     return X
 
 
@@ -152,18 +153,6 @@ def _refuse_text(X: Any) -> None:
                     f"Column {name!r} of X holds text such as {text!r}; encode it as numbers first, "
                     "for example with sklearn.preprocessing.OneHotEncoder."
                 )
-
-
-def _refuse_nonfinite(estimator: Any, X: np.ndarray) -> None:
-    largest = max(abs(X.min()), abs(X.max()))  # NaN if any value is
-    if largest < np.sqrt(np.finfo(X.dtype).max) / 1e4:
-        return
-    for row, column in np.argwhere(~np.isfinite(X))[:1]:
-        names = getattr(estimator, "feature_names_in_", None)
-        name = f"column {column}" if names is None else f"column {names[column]!r}"
-        what = "NaN" if np.isnan(X[row, column]) else "an infinite value (inf)"
-        raise ValueError(f"X contains {what} in row {row}, {name}; fill in or drop such rows first.")
-    raise ValueError(f"X holds values as large as {largest:.0e}, whose squares overflow {X.dtype}; rescale them.")
 
 
 def read_weights(sample_weight: Any, X: np.ndarray) -> np.ndarray | None:
@@ -213,7 +202,12 @@ def read_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The classes, sorted, and for each row the place of its class among them."""
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
-    return np.unique(y, return_inverse=True)
+    classes = np.unique(y)
+    # Part by part, in as few bytes as will do: y may be as long as a file.
+    codes = np.empty(len(y), np.min_scalar_type(len(classes)))
+    for start in range(0, len(y), 2**20):
+        codes[start : start + 2**20] = np.searchsorted(classes, y[start : start + 2**20])
+    return classes, codes
 
 
 def refuse_one_class(classes: np.ndarray) -> None:

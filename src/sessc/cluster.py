@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from ._progress import with_callbacks
-from .checks import (
-    POSITIVE,
-    RANGES,
-    check_parameters,
-    existing_rows,
-    read_numbers,
-    read_table,
-    read_targets,
-    read_weights,
-)
+from .checks import POSITIVE, RANGES, check_parameters
 from .losses import LogLoss, Loss, SquaredLoss
 from .objective import Objective
+from .reading import read_rows, real_rows
 from .simplex import Entropy, Linear, Power, Quadratic, Sharing
 from .soft_subspace import (
     ClassifierByClusters,
     Clusterer,
+    Labels,
     SoftSubspace,
     documented,
-    memberships,
-    real_labels,
-    spread_of,
+    votes,
 )
 
 __all__ = [
@@ -70,7 +62,7 @@ class FCM(Clusterer):
         The fuzzy index used.
     {attributes}
     labels_ : array of shape (n_samples,)
-        The cluster each training row belongs to most.
+        The cluster each training row belongs to most; not after a fit to ``Blocks`` or a Dask collection.
 
     References
     ----------
@@ -133,7 +125,7 @@ class AWFCM(Clusterer):
         The fuzzy index used.
     {attributes}
     labels_ : array of shape (n_samples,)
-        The cluster each training row belongs to most.
+        The cluster each training row belongs to most; not after a fit to ``Blocks`` or a Dask collection.
 
     References
     ----------
@@ -197,7 +189,7 @@ class SCAD(Clusterer):
         The fuzzy index used.
     {attributes}
     labels_ : array of shape (n_samples,)
-        The cluster each training row belongs to most.
+        The cluster each training row belongs to most; not after a fit to ``Blocks`` or a Dask collection.
 
     References
     ----------
@@ -257,7 +249,7 @@ class EWFCM(Clusterer):
         The fuzzy index and the entropy of the feature weights used.
     {attributes}
     labels_ : array of shape (n_samples,)
-        The cluster each training row belongs to most.
+        The cluster each training row belongs to most; not after a fit to ``Blocks`` or a Dask collection.
 
     References
     ----------
@@ -315,7 +307,7 @@ class ESSC(Clusterer):
         The fuzzy index and the entropy of the feature weights used.
     {attributes}
     labels_ : array of shape (n_samples,)
-        The cluster each training row belongs to most.
+        The cluster each training row belongs to most; not after a fit to ``Blocks`` or a Dask collection.
 
     References
     ----------
@@ -411,7 +403,8 @@ class SFP(Clusterer, _SFP):
     {attributes}
     {supervised}
     labels_ : array of shape (n_samples,)
-        The cluster each training row belongs to most, labels left out.
+        The cluster each training row belongs to most, labels left out; not after a fit to ``Blocks`` or a
+        Dask collection.
 
     References
     ----------
@@ -519,7 +512,8 @@ class SESSC(Clusterer, _SESSC):
     {attributes}
     {supervised}
     labels_ : array of shape (n_samples,)
-        The cluster each training row belongs to most, labels left out.
+        The cluster each training row belongs to most, labels left out; not after a fit to ``Blocks`` or a
+        Dask collection.
 
     References
     ----------
@@ -666,18 +660,15 @@ class SESSCRegressor(RegressorMixin, _SESSC):
         self
         """
         check_parameters(self)
-        table = read_table(self, X, reset=True)
-        rows, y, weight = existing_rows(table, read_targets(self, y, table), read_weights(sample_weight, table))
-        numbers = read_numbers(y)
-        scale = spread_of(numbers, weight)
-        labels = real_labels(numbers, rows, weight, scale)
-        self._fit(rows, labels, weight)
-        self.rule_outputs_ = labels.origin + scale * self._parameters.Z
+        rows = read_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        rows, mean, unit = real_rows(rows, standardize=True)
+        self._fit(rows, Labels(np.zeros(1), mean))
+        self.rule_outputs_ = mean + unit * self._parameters.Z
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Any:
         """The outputs of the clusters, weighted by membership."""
-        return (self._each_row(self._read(X), memberships) @ self.rule_outputs_)[:, 0]
+        return self._each_row(self._read(X), partial(votes, self.rule_outputs_))[:, 0]
 
 
 def _power_or_linear(t: float) -> Sharing:

@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 
 import numpy as np
 from scipy.linalg import lapack
 
-from ._array import to_numpy
-from .rows import Block, Rows, one_blas_thread
+from ._array import Array, array_namespace, to_numpy
+from .rows import ArrayRows, Block, Rows, one_blas_thread
 from .rules import design, firing
 
-__all__ = ["ridge_path"]
+__all__ = ["Gram", "gram", "ridge_path", "solve_gram"]
 
 
 def ridge_path(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, alphas: np.ndarray) -> np.ndarray:
@@ -36,23 +37,25 @@ def ridge_path(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, 
     """
     n_rules, n_features = centers.shape
     n_regressors = n_rules * (1 + order * n_features)
-    solve = _dual if rows.X.shape[0] < n_regressors else _primal
+    alphas = np.asarray(alphas, dtype=float)
     with one_blas_thread:
-        return solve(rows, centers, widths, order, np.asarray(alphas, dtype=float))
+        if isinstance(rows, ArrayRows) and rows.n_rows < n_regressors:
+            return _dual(rows, centers, widths, order, alphas)
+        return _primal(rows, centers, widths, order, alphas)
 
 
 @dataclass(frozen=True)
-class _Gram:
+class Gram:
     """Sums of products of regressors and targets; they add."""
 
-    weight: float
-    regressors: np.ndarray
-    targets: np.ndarray
-    square: np.ndarray
-    cross: np.ndarray
+    weight: Array
+    regressors: Array
+    targets: Array
+    square: Array
+    cross: Array
 
-    def __add__(self, other: _Gram) -> _Gram:
-        return _Gram(
+    def __add__(self, other: Gram) -> Gram:
+        return Gram(
             self.weight + other.weight,
             self.regressors + other.regressors,
             self.targets + other.targets,
@@ -61,29 +64,34 @@ class _Gram:
         )
 
 
-def _gram(centers: np.ndarray, widths: np.ndarray, order: int, block: Block) -> _Gram:
+def gram(centers: np.ndarray, widths: np.ndarray, order: int, block: Block) -> Gram:
     # Always in float64: a Gram matrix squares the condition number. And as phi.T @ phi, of one array with
     # itself, which BLAS does in half the work.
-    Y = to_numpy(block.Y).astype(float)
-    root = np.ones(len(Y)) if block.weight is None else np.sqrt(to_numpy(block.weight).astype(float))
-    F = to_numpy(firing(block.X, centers, widths)).astype(float)
-    phi, Y = design(root * F, to_numpy(block.X).astype(float), order), root[:, None] * Y
-    return _Gram(float(root @ root), root @ phi, root @ Y, phi.T @ phi, phi.T @ Y)
+    xp = array_namespace(block.X)
+    Y, X, F = (xp.astype(part, xp.float64) for part in (block.Y, block.X, firing(block.X, centers, widths)))
+    root = xp.ones_like(X[:, 0]) if block.weight is None else xp.sqrt(xp.astype(block.weight, xp.float64))
+    phi, Y = design(root * F, X, order), root[:, None] * Y
+    return Gram(root @ root, root @ phi, root @ Y, phi.T @ phi, phi.T @ Y)
 
 
 def _primal(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, alphas: np.ndarray) -> np.ndarray:
-    gram = rows.sum(partial(_gram, centers, widths, order))
-    mean, target = gram.regressors / gram.weight, gram.targets / gram.weight
-    square = gram.square - gram.weight * np.outer(mean, mean)
-    cross = gram.cross - gram.weight * np.outer(mean, target)
+    return solve_gram(rows.sum(partial(gram, centers, widths, order)), len(centers), alphas)
+
+
+def solve_gram(gram: Gram, n_rules: int, alphas: np.ndarray) -> np.ndarray:
+    """Consequents (len(alphas), R, 1 or 1 + D, C) from the sums of all rows."""
+    weight = float(gram.weight)
+    mean, target = to_numpy(gram.regressors) / weight, to_numpy(gram.targets) / weight
+    square = to_numpy(gram.square) - weight * np.outer(mean, mean)
+    cross = to_numpy(gram.cross) - weight * np.outer(mean, target)
     B = _solve(square, cross, alphas)
-    return _fold(B.reshape(len(alphas), len(centers), -1, len(target)), target - mean @ B)
+    return _fold(B.reshape(len(alphas), n_rules, -1, len(target)), target - mean @ B)
 
 
-def _dual(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, alphas: np.ndarray) -> np.ndarray:
-    Z = to_numpy(rows.map(lambda block: block.X)).astype(float)
-    Y = to_numpy(rows.map(lambda block: block.Y)).astype(float)
-    weight = np.ones(len(Z)) if rows.sample_weight is None else to_numpy(rows.sample_weight).astype(float)
+def _dual(rows: ArrayRows, centers: np.ndarray, widths: np.ndarray, order: int, alphas: np.ndarray) -> np.ndarray:
+    Z, Y = (to_numpy(rows.map(itemgetter(k))).astype(float) for k in (0, 1))
+    weighted = rows.sample_weight is not None or rows.class_weight is not None
+    weight = to_numpy(rows.map(itemgetter(2))).astype(float) if weighted else np.ones(len(Z))
     F = firing(Z, centers.astype(float), widths.astype(float))
     inputs = np.concatenate([np.ones((len(Z), 1)), Z], axis=1) if order else np.ones((len(Z), 1))
     share, root = weight / weight.sum(), np.sqrt(weight)

@@ -74,17 +74,17 @@ def _moments(block: Block) -> _Moments:
 def _squares(block: Block) -> Array:
     xp = array_namespace(block.X)
     squares = block.X * block.X
-    return xp.sum(squares, axis=0) if block.weight is None else block.weight @ squares
+    return xp.astype(xp.sum(squares, axis=0) if block.weight is None else block.weight @ squares, xp.float64)
 
 
 def measure(rows: Rows) -> Frame:
     """The frame of these rows, in two passes: squares are summed about the mean, where they are safe."""
     moments = rows.sum(_moments)
     xp = array_namespace(moments.x)
-    center, weight = xp.astype(moments.mean, rows.X.dtype), float(moments.weight)
+    center, weight = xp.astype(moments.mean, rows.dtype), float(moments.weight)
     squares = rows.standardized(center).sum(_squares)
-    low, high = (xp.astype(bound, rows.X.dtype) for bound in (moments.low, moments.high))
-    return Frame(center, xp.sqrt(squares / weight), weight, low, high)
+    low, high = (xp.astype(bound, rows.dtype) for bound in (moments.low, moments.high))
+    return Frame(center, xp.astype(xp.sqrt(squares / weight), rows.dtype), weight, low, high)
 
 
 def centered(rows: Rows) -> tuple[Rows, Frame]:

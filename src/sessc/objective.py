@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ._array import Array, array_namespace, divide, plain, scalar
+from ._array import Array, array_namespace, divide, like, plain, scalar
 from .losses import Loss
 from .rows import Block
 from .simplex import Sharing, Uniform
@@ -165,6 +165,7 @@ class Objective:
 
     def update(self, statistics: Statistics, parameters: Parameters) -> Parameters:
         """The best V, then W, then Z, for the memberships behind the statistics."""
+        statistics = replace(statistics, sums=like(statistics.sums, parameters.V))
         mass = statistics.mass[:, None]
         # A rule that has lost all its samples stays where it was.
         V = divide(statistics.x, (1 - self.eta) * mass, otherwise=parameters.V)
@@ -206,9 +207,11 @@ def summarise(columns: Columns, amount: Array, penalty: Array | float = 0.0) -> 
     if columns.weight is not None:
         amount = amount * columns.weight
         penalty = penalty * columns.weight
-    return Statistics(amount @ columns.values, total(xp, penalty), columns.n_features)
+    # Blocks may be float32, but not the sum of thousands of blocks.
+    sums = xp.astype(amount @ columns.values, xp.float64)
+    return Statistics(sums, total(xp, penalty), columns.n_features)
 
 
 def total(xp: Any, penalty: Array | float) -> Array | float:
     """The sum of an array; rules without a penalty say so with a plain zero."""
-    return penalty if isinstance(penalty, float) else xp.sum(penalty)
+    return penalty if isinstance(penalty, float) else xp.sum(penalty, dtype=xp.float64)

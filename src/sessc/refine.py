@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import Bounds, minimize
 
-from ._array import Array, array_namespace, softmax, to_numpy
+from ._array import Array, array_namespace, like, softmax, to_numpy
 from .rows import Block, Rows, one_blas_thread
 
 __all__ = ["CrossEntropy", "Moving", "OutputLoss", "Pulls", "SquaredError", "prepare", "refine", "slope"]
@@ -148,7 +148,7 @@ def slope(loss: OutputLoss, rules: Moving, block: Prepared) -> Moving:
     """The loss of a block of rows, and how it changes with everything that moves."""
     columns = block.columns
     xp = array_namespace(columns)
-    V, P, B = (_like(part, columns) for part in (rules.centers, rules.precisions, rules.consequents))
+    V, P, B = (like(part, columns) for part in (rules.centers, rules.precisions, rules.consequents))
     n_features = V.shape[1]
     PV = P * V
     logits = xp.concat([-0.5 * xp.sum(PV * V, axis=1, keepdims=True), PV, -0.5 * P], axis=1) @ columns.T
@@ -189,11 +189,6 @@ def _weighted(found: tuple[Array, Array], block: Prepared) -> tuple[Array, Array
     return found if block.weight is None else (value * block.weight, E * block.weight)
 
 
-def _like(part: np.ndarray, Z: Array) -> Array:
-    xp = array_namespace(Z)
-    return xp.asarray(part, dtype=Z.dtype, device=getattr(Z, "device", None))
-
-
 def refine(
     rows: Rows,
     start: Moving,
@@ -220,10 +215,10 @@ def refine(
     stop : callable
         Called after each iteration; a true answer ends the descent.
     """
+    weight = rows.weight
     rows = rows.prepared(prepare)
     low, high = _bounds(start, pulls)
     start = start.like(np.clip(start.flat(), low, high))
-    weight = float(rows.X.shape[0] if rows.sample_weight is None else rows.sample_weight.sum())
     first = start.flat()
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Where samples are stored: the only module that knows.
+"""Where samples are stored: the only module that knows, with ``dask_rows.py`` for those on a Dask cluster.
 
 Everything else asks rows for one of two things: ``sum`` of something additive, or ``map`` to something with
 one entry per row. Samples are handed out block by block, measured from a chosen origin in chosen units, so a
@@ -9,23 +9,27 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, reduce
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-from ._array import Array, array_namespace, one_hot
+from ._array import Array, array_namespace, is_elsewhere, one_hot
+from .blocks import Raw
 
-__all__ = ["Block", "Rows", "one_blas_thread"]
+__all__ = ["ArrayRows", "Block", "BlockRows", "Rows", "one_blas_thread"]
 
 BLOCK_ELEMENTS = 3 * 2**17
 """Numbers in the columns of one block: about 3 MiB of float64, large for BLAS and small for caches."""
+
+DEVICE_BLOCK_ELEMENTS = 2**28
+"""The same on a GPU, whose memory is fast and which needs thousands of rows for each of its cores."""
 
 KEPT_ELEMENTS = 2**20
 """Tables of at most this many numbers (8 MiB of float64) are prepared once and kept; others on every pass."""
@@ -37,7 +41,7 @@ class Block(NamedTuple):
     X: Array
     """Samples (n, D) from the chosen origin, in the chosen units."""
     Y: Array | None = None
-    """Labels (n, C): one-hot classes, or real targets as they are."""
+    """Labels (n, C): one-hot classes, or targets as they are."""
     weight: Array | None = None
     """Sample weights (n,), or None where every row counts once."""
 
@@ -84,7 +88,7 @@ def keep_freed_memory() -> None:
     np.empty(2**25 - 2**16, dtype=np.uint8)
 
 
-def _in_order(fn: Callable, items: list, n_jobs: int) -> Iterator:
+def _in_order(fn: Callable, items: Iterable, n_jobs: int) -> Iterator:
     """``map(fn, items)`` on threads, in order, with only a few results waiting at any time."""
     with ThreadPoolExecutor(n_jobs) as pool:
         waiting: deque = deque()
@@ -96,101 +100,222 @@ def _in_order(fn: Callable, items: list, n_jobs: int) -> Iterator:
             yield waiting.popleft().result()
 
 
-@dataclass(frozen=True)
+def as_it_is(block: Block) -> Block:
+    return block
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rows:
-    """Samples in memory, with their labels and weights.
+    """Samples with their labels and weights, wherever they are, and how formulas see them.
 
     Parameters
     ----------
-    X : array of shape (n, D)
-    y : array of shape (n,), optional
-        Class codes ``0 .. n_classes - 1``, or real targets if ``n_classes`` is None.
-    sample_weight : array of shape (n,), optional
     n_classes : int, optional
+        Labels are class codes ``0 .. n_classes - 1``; if None they are handed out as they are.
+    encode : callable, optional
+        What makes codes, or numbers, of labels as they are stored.
+    class_weight : array of shape (n_classes,), optional
+        What a row of each class counts, times its own weight.
     center, scale : arrays of shape (D,), optional
         Blocks hold ``(X - center) / scale``.
+    prepare : callable, optional
+        Blocks arrive as ``prepare(block)``.
     n_jobs : int, optional
         Threads over blocks. The result does not depend on it.
     block_rows : int, optional
         Rows in a block; by default as many as fit in a core's cache.
     """
 
+    n_classes: int | None = None
+    encode: Callable[[Array], Array] | None = None
+    class_weight: Array | None = None
+    center: Array = None
+    scale: Array = None
+    prepare: Callable[[Block], Any] = as_it_is
+    n_jobs: int | None = None
+    block_rows: int | None = None
+
+    @property
+    def n_features(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def dtype(self) -> Any:
+        """Of the samples, and so of every formula."""
+        raise NotImplementedError
+
+    def sum(self, fn: Callable[[Any], Any]) -> Any:
+        """``fn(block)`` added up over blocks, always in the order of the rows."""
+        raise NotImplementedError
+
+    def map(self, fn: Callable[[Any], Array]) -> Array:
+        """``fn(block)``, an array with one entry per row, for all rows."""
+        raise NotImplementedError
+
+    def standardized(self, center: Array | None, scale: Array | None = None) -> Self:
+        """The same rows measured from ``center`` in units of ``scale``."""
+        return replace(self, center=center, scale=scale)
+
+    def prepared(self, prepare: Callable[[Block], Any]) -> Self:
+        """The same rows, each block arriving as ``prepare(block)``: done once if the table is small."""
+        return replace(self, prepare=prepare)
+
+    def as_given(self) -> Self:
+        """The same rows in the users' own units."""
+        return replace(self, center=None, scale=None, prepare=as_it_is)
+
+    @cached_property
+    def weight(self) -> float:
+        """What all rows weigh together."""
+        return float(self.as_given().sum(_weigh))
+
+    @cached_property
+    def _step(self) -> int:
+        return self.block_rows or max(64, BLOCK_ELEMENTS // (2 * self.n_features + 32))
+
+    @cached_property
+    def _tiled_center(self) -> Array:
+        # Row by row, NumPy spends longer on starting a short subtraction than on the subtraction.
+        return np.zeros((self._step, 1), self.center.dtype) + self.center
+
+    def _seen(self, raw: Raw) -> Any:
+        """Rows as formulas see them."""
+        X, weight = raw.X, raw.weight
+        if self.center is not None:
+            tiled = type(X) is np.ndarray and len(X) <= self._step
+            X = X - (self._tiled_center[: len(X)] if tiled else self.center)
+        if self.scale is not None:
+            X = X / self.scale
+        y = raw.y if raw.y is None or self.encode is None else self.encode(raw.y)
+        if self.class_weight is not None:
+            by_class = array_namespace(X).take(self.class_weight, y, axis=0)
+            weight = by_class if weight is None else weight * by_class
+        return self.prepare(Block(X, self._labels(y, X.dtype), weight))
+
+    def _labels(self, y: Array | None, dtype: Any) -> Array | None:
+        if y is None:
+            return None
+        return y[:, None] if self.n_classes is None else one_hot(y, self.n_classes, dtype)
+
+    def _worked(self, work: Callable[[Any], Any], items: Iterable, n_threads: int) -> Iterator[Any]:
+        keep_freed_memory()
+        with one_blas_thread:
+            yield from map(work, items) if n_threads == 1 else _in_order(work, items, n_threads)
+
+
+def _weigh(block: Block) -> Array | float:
+    return float(block.X.shape[0]) if block.weight is None else array_namespace(block.weight).sum(block.weight)
+
+
+@dataclass(frozen=True)
+class ArrayRows(Rows):
+    """Samples in one array, in memory, mapped from a file, or on a GPU.
+
+    Parameters
+    ----------
+    X : array of shape (n, D)
+    y : array of shape (n,), optional
+    sample_weight : array of shape (n,), optional
+    """
+
     X: Array
     y: Array | None = None
     sample_weight: Array | None = None
-    n_classes: int | None = None
-    center: Array = None
-    scale: Array = None
-    n_jobs: int | None = None
-    block_rows: int | None = None
-    prepare: Callable[[Block], Any] = lambda block: block
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
 
     @property
     def n_features(self) -> int:
         return int(self.X.shape[1])
 
-    def standardized(self, center: Array | None, scale: Array | None = None) -> Rows:
-        """The same rows measured from ``center`` in units of ``scale``."""
-        return replace(self, center=center, scale=scale)
-
-    def measured(self, X: Array) -> Array:
-        """Samples given as users give them, from the origin and in the units of these rows."""
-        if self.center is not None:
-            X = X - self.center
-        return X if self.scale is None else X / self.scale
-
-    def prepared(self, prepare: Callable[[Block], Any]) -> Rows:
-        """The same rows, each block arriving as ``prepare(block)``: done once if the table is small."""
-        return replace(self, prepare=prepare)
+    @property
+    def dtype(self) -> Any:
+        return self.X.dtype
 
     def sum(self, fn: Callable[[Any], Any]) -> Any:
-        """``fn(block)`` added up over blocks, always in the order of the rows."""
         return reduce(operator.add, self._each(fn))
 
     def map(self, fn: Callable[[Any], Array]) -> Array:
-        """``fn(block)``, an array with one entry per row, for all rows."""
-        return array_namespace(self.X).concat(list(self._each(fn)), axis=0)
-
-    def _each(self, fn: Callable[[Any], Any]) -> Iterator[Any]:
-        keep_freed_memory()
-        with one_blas_thread:
-            if self.X.shape[0] * self.n_features <= KEPT_ELEMENTS:
-                items, work = self._kept_blocks, fn
-            else:
-                items, work = self._slices, lambda part: fn(self._block(part))
-            yield from map(work, items) if self._n_threads == 1 else _in_order(work, items, self._n_threads)
+        if type(self.X) is not np.ndarray:
+            return array_namespace(self.X).concat(list(self._each(fn)), axis=0)
+        found = None
+        for part, entries in zip(self._slices, self._each(fn), strict=True):
+            if found is None:
+                found = np.empty((self.n_rows, *entries.shape[1:]), entries.dtype)
+            found[part] = entries
+        return found
 
     @cached_property
-    def _n_threads(self) -> int:
-        return min(effective_n_jobs(self.n_jobs), len(self._slices))
+    def weight(self) -> float:
+        if self.class_weight is None:
+            return float(self.n_rows if self.sample_weight is None else self.sample_weight.sum())
+        return super().weight
+
+    def _each(self, fn: Callable[[Any], Any]) -> Iterator[Any]:
+        n_threads = min(effective_n_jobs(self.n_jobs), len(self._slices)) if self._is_numpy else 1
+        if self.n_rows * self.n_features <= KEPT_ELEMENTS:
+            return self._worked(fn, self._kept_blocks, n_threads)
+        return self._worked(lambda part: fn(self._block(part)), self._slices, n_threads)
+
+    @property
+    def _is_numpy(self) -> bool:
+        return isinstance(self.X, np.ndarray)
+
+    @cached_property
+    def _step(self) -> int:
+        if is_elsewhere(self.X) and self.block_rows is None:
+            return max(64, DEVICE_BLOCK_ELEMENTS // (2 * self.n_features + 32))
+        return super()._step
 
     @cached_property
     def _slices(self) -> list[slice]:
-        n = int(self.X.shape[0])
-        step = self.block_rows or max(64, BLOCK_ELEMENTS // (2 * self.n_features + 32))
-        return [slice(start, min(start + step, n)) for start in range(0, max(n, 1), step)]
+        starts = range(0, max(self.n_rows, 1), self._step)
+        return [slice(start, min(start + self._step, self.n_rows)) for start in starts]
 
     @cached_property
     def _kept_blocks(self) -> list[Any]:
         return [self._block(part) for part in self._slices]
 
-    @cached_property
-    def _tiled_center(self) -> Array:
-        # Row by row, NumPy spends longer on starting a short subtraction than on the subtraction.
-        return array_namespace(self.X).zeros_like(self.X[self._slices[0], :]) + self.center
-
     def _block(self, part: slice) -> Any:
-        X = self.X[part, :]
-        if self.center is not None:
-            X = X - self._tiled_center[: X.shape[0], :]
-        if self.scale is not None:
-            X = X / self.scale
-        weight = None if self.sample_weight is None else self.sample_weight[part]
-        return self.prepare(Block(X, self._labels(part, X.dtype), weight))
+        y, weight = (None if column is None else column[part] for column in (self.y, self.sample_weight))
+        return self._seen(Raw(self.X[part, :], y, weight))
 
-    def _labels(self, part: slice, dtype: Any) -> Array | None:
-        if self.y is None:
-            return None
-        if self.n_classes is None:
-            return self.y[part][:, None]
-        return one_hot(self.y[part], self.n_classes, dtype)
+
+@dataclass(frozen=True)
+class BlockRows(Rows):
+    """Samples that come block by block, again on every pass.
+
+    Parameters
+    ----------
+    blocks : iterable of Raw
+    first : Raw
+        The first of them.
+    """
+
+    blocks: Iterable[Raw]
+    first: Raw
+
+    @property
+    def n_features(self) -> int:
+        return int(self.first.X.shape[1])
+
+    @property
+    def dtype(self) -> Any:
+        return self.first.X.dtype
+
+    def sum(self, fn: Callable[[Any], Any]) -> Any:
+        return reduce(operator.add, self._each(fn))
+
+    def map(self, fn: Callable[[Any], Array]) -> Array:
+        return np.concatenate(list(self._each(fn)))
+
+    def _each(self, fn: Callable[[Any], Any]) -> Iterator[Any]:
+        return self._worked(lambda raw: fn(self._seen(raw)), self._parts(), effective_n_jobs(self.n_jobs))
+
+    def _parts(self) -> Iterator[Raw]:
+        for raw in self.blocks:
+            for start in range(0, len(raw.X), self._step):
+                part = slice(start, start + self._step)
+                yield Raw(*(None if column is None else column[part] for column in raw))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_array
 
-from ._array import Array, array_namespace, softmax
+from ._array import Array, array_namespace, divide, is_foreign, like, scalar, softmax, to_numpy
 from .summary import Summary
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ __all__ = [
     "Proportions",
     "RuleBase",
     "Softmax",
+    "class_of",
     "default_names",
     "design",
     "firing",
@@ -62,9 +63,10 @@ class Proportions(Link):
     """Outputs fitted to 0 and 1 by least squares: negative parts are cut and the rest is made to sum to one."""
 
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        positive = np.maximum(outputs, 0)
-        total = positive.sum(axis=1, keepdims=True)
-        return np.where(total > 0, positive / np.where(total > 0, total, 1), 1 / outputs.shape[1])
+        xp = array_namespace(outputs)
+        positive = xp.maximum(outputs, scalar(0.0, outputs))
+        total = xp.sum(positive, axis=1, keepdims=True)
+        return divide(positive, total, otherwise=scalar(1 / outputs.shape[1], outputs))
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,8 @@ class RuleBase:
         names = tuple(map(str, getattr(X, "columns", self.feature_names)))
         if names != self.feature_names and self.feature_names != default_names(self.n_features):
             raise ValueError(f"X has the columns {names}, and the rules are about {self.feature_names}.")
+        if is_foreign(X):
+            return (X - like(self.mean, X)) / like(self.scale, X)
         Z = (check_array(X, dtype=[np.float64, np.float32]) - self.mean) / self.scale
         with np.errstate(over="ignore"):
             if not np.all(np.isfinite(Z * Z)):
@@ -185,7 +189,7 @@ class RuleBase:
         """The weighted outputs of the rules, before the link, shape (n_samples, n_outputs)."""
         Z = self.standardize(X)
         F = firing(Z, self.centers, self.widths)
-        return design(F, Z, self.order) @ self.consequents.reshape(-1, self.consequents.shape[2])
+        return design(F, Z, self.order) @ like(self.consequents.reshape(-1, self.consequents.shape[2]), Z)
 
     def probabilities(self, X: Any) -> np.ndarray:
         """Probability of each class, shape (n_samples, n_classes)."""
@@ -196,7 +200,7 @@ class RuleBase:
         outputs = self.outputs(X)
         if self.classes is None:
             return self.link(outputs)[:, 0]
-        return self.classes[np.argmax(outputs, axis=1)]
+        return class_of(outputs, self.classes)
 
     def slopes(self, X: Any) -> np.ndarray:
         """How much the outputs change with each standardised feature at each row, squared and added over outputs.
@@ -204,14 +208,16 @@ class RuleBase:
         Shape (n_samples, n_features). Its mean over rows is what ``feature_importances_`` is made of.
         """
         Z = self.standardize(X)
+        xp = array_namespace(Z)
         F = firing(Z, self.centers, self.widths).T
-        precision = self.widths**-2.0
-        squares = np.zeros_like(Z)
+        precision, centers = like(self.widths**-2.0, Z), like(self.centers, Z)
+        squares = xp.zeros_like(Z)
         for constant, linear in zip(self._constants.T, self._linear, strict=True):
+            constant, linear = like(constant, Z), like(linear, Z)
             says = constant + Z @ linear.T
             # d f_r / d x = f_r (g_r - sum_q f_q g_q) with g_r = -(x - v_r) / width_r^2
-            pull = F * (says - np.sum(F * says, axis=1, keepdims=True))
-            slope = pull @ (precision * self.centers) - Z * (pull @ precision) + F @ linear
+            pull = F * (says - xp.sum(F * says, axis=1, keepdims=True))
+            slope = pull @ (precision * centers) - Z * (pull @ precision) + F @ linear
             squares += slope * slope
         return squares
 
@@ -344,10 +350,21 @@ def default_names(n_features: int) -> tuple[str, ...]:
     return tuple(f"x{d}" for d in range(n_features))
 
 
+def class_of(scores: Array, classes: np.ndarray) -> Array:
+    """The class of the highest score in each row (n, C); where the scores live, if classes are numbers."""
+    xp = array_namespace(scores)
+    best = xp.argmax(scores, axis=1)
+    if not is_foreign(scores):
+        return classes[best]
+    if classes.dtype.kind not in "iufb":
+        return classes[to_numpy(best)]
+    return xp.take(xp.asarray(classes, device=scores.device), best, axis=0)
+
+
 def firing(Z: Array, centers: Array, widths: Array) -> Array:
     """Normalised firing levels as a block of rules by rows, (R, n), for standardised inputs."""
     xp = array_namespace(Z)
-    precision = widths**-2.0
+    centers, precision = like(centers, Z), like(widths**-2.0, Z)
     weighted = precision * centers
     # In logs: a sample far from every rule still fires the nearest, instead of dividing zero by zero.
     logits = weighted @ Z.T

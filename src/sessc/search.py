@@ -22,7 +22,7 @@ from ._progress import Progress
 from .consequents import ridge_path
 from .objective import Objective, Parameters
 from .refine import Moving
-from .rows import Rows
+from .rows import ArrayRows
 from .rules import design, firing
 from .soft_subspace import SoftSubspace
 from .tsk import Problem, cluster, decision, deviations, scale_of_widths, widths
@@ -118,8 +118,8 @@ class Fold:
                 scores[a, c] = self.score(formula, formula(self.X))
         return scores
 
-    def _rows(self, X: np.ndarray) -> Rows:
-        return Rows(X).standardized(self.problem.rows.center, self.problem.rows.scale)
+    def _rows(self, X: np.ndarray) -> ArrayRows:
+        return ArrayRows(X).standardized(self.problem.rows.center, self.problem.rows.scale)
 
     def _votes(self, objective: Objective, parameters: Parameters, X: np.ndarray) -> np.ndarray:
         coefficients = objective.coefficients(parameters)
@@ -269,7 +269,7 @@ class Search:
     def _size(self, conditions: float | None = None) -> float:
         """How many numbers rules of at most so many conditions consist of."""
         model, problem = self.folds[0].model, self.folds[0].problem
-        n_features, n_outputs = problem.rows.X.shape[1], len(problem.outputs)
+        n_features, n_outputs = problem.rows.n_features, len(problem.outputs)
         if isinstance(model, ClassifierMixin):
             n_outputs -= 1  # probabilities sum to one
         length = n_features if conditions is None else min(conditions, n_features)

@@ -30,8 +30,7 @@ IDLE = 1e-3
 
 def shortening(rows: Rows, rules: Moving, loss: OutputLoss, pulls: Pulls) -> Iterator[Moving]:
     """Ever shorter rules, each from the one before, until no condition is left."""
-    weight = rows.X.shape[0] if rows.sample_weight is None else rows.sample_weight.sum()
-    strength = FIRST_STRENGTH * float(weight)
+    strength = FIRST_STRENGTH * rows.weight
     while np.any(rules.precisions > 0):
         # On the way down centres go where they like: far away and wide is how a condition begins to matter less.
         pulling = replace(pulls, nothing=strength, within=None)

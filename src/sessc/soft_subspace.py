@@ -19,25 +19,15 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ._array import Array, to_numpy
+from ._array import Array, array_namespace, like, to_numpy
 from ._progress import CallbackSupportMixin, Progress, with_callbacks
-from .checks import (
-    RANGES,
-    TERM_RANGES,
-    check_parameters,
-    existing_rows,
-    is_real_valued,
-    read_classes,
-    read_numbers,
-    read_table,
-    read_targets,
-    read_weights,
-    refuse_one_class,
-)
+from .checks import RANGES, TERM_RANGES, check_parameters, read_weights, refuse_one_class
 from .frame import Frame, centered
 from .losses import Loss, SquaredLoss
 from .objective import Columns, Objective, Parameters
-from .rows import Rows
+from .reading import class_rows, has_labels, holds_measurements, read_rows, real_rows
+from .rows import ArrayRows, Rows
+from .rules import class_of
 from .simplex import Power, Sharing, Uniform
 from .solver import Solution, alternate
 from .start import first_parameters, k_means, k_means_seeds, random_seeds, sample
@@ -134,12 +124,12 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
             value = getattr(self, name)
             setattr(self, f"{name}_", evenness(frame) if value == "auto" else float(value))
 
-    def _fit(self, X: np.ndarray, labels: Labels, weight: np.ndarray | None) -> None:
-        """Fit to a validated table; the label term takes part if there are labels for it."""
-        rows, frame = centered(Rows(X, labels.y, weight, labels.n_classes, n_jobs=self.n_jobs))
+    def _fit(self, rows: Rows, labels: Labels) -> None:
+        """Fit to rows; the label term takes part if there are labels for it."""
+        rows, frame = centered(rows)
         self._resolve(frame)
         objective = self.make_objective()
-        if labels.y is None:
+        if labels.outputs is None:
             objective = objective.without_labels()
         previous = self._previous(rows, labels) if self.warm_start else None
         starts = [previous] if previous else self._starts(objective, rows, frame, labels.outputs)
@@ -192,23 +182,21 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
             return None
         if (None if previous.Z is None else previous.Z.shape[1]) != n_outputs:
             return None
-        dtype = rows.X.dtype
-        V = (previous.V + (self._center - rows.center)).astype(dtype)
-        Z = None if previous.Z is None else (previous.Z + (self._labels_origin - labels.origin)).astype(dtype)
-        return Parameters(V, previous.W.astype(dtype), Z)
+        V = previous.V + (like(self._center, previous.V) - like(rows.center, previous.V))
+        Z = None if previous.Z is None else previous.Z + (self._labels_origin - labels.origin)
+        return Parameters(*(part if part is None else like(part, rows.center) for part in (V, previous.W, Z)))
 
-    def _each_row(self, X: np.ndarray, formula: Any) -> np.ndarray:
+    def _each_row(self, rows: Rows, formula: Any) -> Any:
         """A formula of the label-free objective, its coefficients and a block's columns, for all rows."""
         objective: Objective = self._fitted_objective
-        coefficients = objective.coefficients(self._parameters)
-        rows = Rows(X, center=self._center, n_jobs=self.n_jobs).prepared(objective.columns)
-        return rows.map(partial(formula, objective, coefficients))
+        work = partial(_formula_of_rows, formula, objective, self._parameters)
+        return rows.standardized(self._center).prepared(objective.columns).map(work)
 
-    def _read(self, X: Any) -> np.ndarray:
+    def _read(self, X: Any) -> Rows:
         check_is_fitted(self, "cluster_centers_")
-        return read_table(self, X)
+        return read_rows(self, X)
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Any:
         """Memberships of each row in each cluster; labels are never used.
 
         Returns
@@ -224,18 +212,45 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         return tags
 
 
+def _formula_of_rows(formula: Any, objective: Objective, parameters: Parameters, columns: Columns) -> Array:
+    # Rows need not be where the model was fitted.
+    there = (
+        None if part is None else like(part, columns.values) for part in (parameters.V, parameters.W, parameters.Z)
+    )
+    return formula(objective, objective.coefficients(Parameters(*there)), columns)
+
+
 def memberships(objective: Objective, coefficients: Array, columns: Columns) -> Array:
     return objective.memberships(coefficients, columns).T
 
 
+def votes(outputs: Array, objective: Objective, coefficients: Array, columns: Columns) -> Array:
+    """Outputs (R, C) of the clusters, weighted by membership."""
+    shares = memberships(objective, coefficients, columns)
+    return shares @ like(outputs, shares)
+
+
+def probabilities(outputs: Array, objective: Objective, coefficients: Array, columns: Columns) -> Array:
+    said = votes(outputs, objective, coefficients, columns)
+    said /= array_namespace(said).sum(said, axis=1, keepdims=True)
+    return said
+
+
+def _classes(outputs: Array, classes: np.ndarray, *seen: Any) -> Array:
+    return class_of(votes(outputs, *seen), classes)
+
+
 def _nearest(objective: Objective, coefficients: Array, columns: Columns) -> Array:
-    return objective.memberships(coefficients, columns).argmax(axis=0)
+    xp = array_namespace(coefficients)
+    nearest = xp.argmax(objective.memberships(coefficients, columns), axis=0)
+    return xp.astype(nearest, xp.int32)
 
 
 def _row_costs(objective: Objective, coefficients: Array, columns: Columns) -> Array:
     cost = objective.cost(coefficients, columns)
     share = objective.membership.share(cost, axis=0)
-    return (objective.membership.amount(share) * cost).sum(0) + objective.membership.penalty(share, axis=0)
+    total = array_namespace(cost).sum(objective.membership.amount(share) * cost, axis=0)
+    return total + objective.membership.penalty(share, axis=0)
 
 
 def fuzziness(frame: Frame) -> float:
@@ -257,23 +272,27 @@ def initial_centers(
     rows: Rows, frame: Frame, n_clusters: int, init: Any, n_init: int, random_state: Any
 ) -> list[Array]:
     """Centres to start from, one array for each start; fewer than asked for if there are fewer distinct rows."""
+    center, scale = (None if part is None else to_numpy(part) for part in (rows.center, rows.scale))
+
+    def measured(X: np.ndarray) -> np.ndarray:
+        return X - center if scale is None else (X - center) / scale
+
     if not isinstance(init, str):
-        return [rows.measured(_given_centers(init, n_clusters, rows))]
+        return [like(measured(_given_centers(init, n_clusters, rows)), rows.center)]
     if init not in ("k-means", "random"):
         raise ValueError(f'init must be "k-means", "random" or an array of centres, got {init!r}.')
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
     picked = sample(rows, n_clusters, int(rng.integers(2**31)))
     n_clusters = min(n_clusters, len(picked.X))
-    X = rows.measured(picked.X)
-    if init == "random":
-        return [random_seeds(X, picked.weight, n_clusters, rng) for _ in range(n_init)]
-    seeds = [k_means_seeds(X, picked.weight, n_clusters, rng).astype(X.dtype) for _ in range(n_init)]
-    return [k_means(rows, V, frame) for V in seeds]
+    X = measured(picked.X)
+    draw = random_seeds if init == "random" else k_means_seeds
+    seeds = [like(draw(X, picked.weight, n_clusters, rng), rows.center) for _ in range(n_init)]
+    return seeds if init == "random" else [k_means(rows, V, frame) for V in seeds]
 
 
 def _given_centers(init: Any, n_clusters: int, rows: Rows) -> np.ndarray:
     try:
-        centers = np.asarray(init, dtype=rows.X.dtype)
+        centers = like(to_numpy(init) if hasattr(init, "__dlpack__") else init, to_numpy(rows.center))
     except (TypeError, ValueError):
         raise ValueError(f'init must be "k-means", "random" or an array of centres, got {init!r}.') from None
     if centers.shape != (n_clusters, rows.n_features) or not np.all(np.isfinite(centers)):
@@ -306,32 +325,32 @@ class Clusterer(ClusterMixin, SoftSubspace):
         self
         """
         check_parameters(self)
-        table = read_table(self, X, reset=True)
-        self.__dict__.pop("classes_", None)
-        supervised = y is not None and self._loss() is not None
-        y = read_targets(self, y, table) if supervised else None
-        rows, y, weight = existing_rows(table, y, read_weights(sample_weight, table))
-        if len(rows) < self.n_clusters:
-            raise ValueError(f"n_clusters={self.n_clusters} is more than the n_samples={len(rows)} rows of X.")
-        self._fit(rows, self._labels(y, rows, weight), weight)
-        self.labels_ = self._each_row(table, _nearest)
+        supervised = self._loss() is not None and has_labels(X, y)
+        rows = read_rows(self, X, y, sample_weight, reset=True, supervised=supervised)
+        for name in ("classes_", "labels_"):
+            self.__dict__.pop(name, None)
+        if isinstance(rows, ArrayRows) and rows.n_rows < self.n_clusters:
+            raise ValueError(f"n_clusters={self.n_clusters} is more than the n_samples={rows.n_rows} rows of X.")
+        rows, labels = self._labelled(rows) if supervised else (rows, NO_LABELS)
+        self._fit(rows, labels)
+        if isinstance(rows, ArrayRows):  # elsewhere they would be as long as what does not fit in memory
+            self.labels_ = self.predict(X)
         return self
 
-    def _labels(self, y: np.ndarray | None, X: np.ndarray, weight: np.ndarray | None) -> Labels:
-        if y is None:
-            return NO_LABELS
-        if isinstance(self._loss(), SquaredLoss) and is_real_valued(y):
-            return real_labels(read_numbers(y), X, weight)
-        self.classes_, labels = class_labels(y, X)
-        return labels
+    def _labelled(self, rows: Rows) -> tuple[Rows, Labels]:
+        if isinstance(self._loss(), SquaredLoss) and holds_measurements(rows):
+            rows, mean, _ = real_rows(rows, standardize=False)
+            return rows, Labels(np.zeros(1), mean)
+        self.classes_, rows = class_rows(rows)
+        return rows, class_labels(self.classes_)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Any:
         """The cluster each row belongs to most."""
         return self._each_row(self._read(X), _nearest)
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """``fit(X, y, sample_weight).labels_``, the same as then calling ``predict(X)``."""
-        return self.fit(X, y, sample_weight=sample_weight).labels_
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """``fit(X, y, sample_weight).predict(X)``."""
+        return self.fit(X, y, sample_weight=sample_weight).predict(X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the cost of these rows, labels left out: higher is better.
@@ -339,7 +358,7 @@ class Clusterer(ClusterMixin, SoftSubspace):
         It compares fits of the same algorithm and parameters; to compare numbers of clusters use the
         validity indices, such as :func:`sessc.xie_beni`.
         """
-        costs = self._each_row(self._read(X), _row_costs)
+        costs = to_numpy(self._each_row(self._read(X), _row_costs))
         weight = read_weights(sample_weight, costs[:, None])
         return -float(np.sum(costs if weight is None else weight * costs))
 
@@ -363,54 +382,38 @@ class ClassifierByClusters(ClassifierMixin, SoftSubspace):
         self
         """
         check_parameters(self)
-        table = read_table(self, X, reset=True)
-        rows, y, weight = existing_rows(table, read_targets(self, y, table), read_weights(sample_weight, table))
-        self.classes_, labels = class_labels(y, rows)
+        rows = read_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        self.classes_, rows = class_rows(rows)
         refuse_one_class(self.classes_)
-        self._fit(rows, labels, weight)
+        self._fit(rows, class_labels(self.classes_))
         return self
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> Any:
         """Probability of each class: the outputs of the clusters, weighted by membership."""
-        votes = self._each_row(self._read(X), memberships) @ self.rule_outputs_
-        return votes / votes.sum(axis=1, keepdims=True)
+        rows = self._read(X)
+        return self._each_row(rows, partial(probabilities, self.rule_outputs_))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Any:
         """The most probable class of each row."""
-        probabilities = self.predict_proba(X)
-        return self.classes_[np.argmax(probabilities, axis=1)]
+        rows = self._read(X)
+        return self._each_row(rows, partial(_classes, self.rule_outputs_, self.classes_))
 
 
 class Labels(NamedTuple):
-    """Labels as clustering takes them: class codes, or real targets measured from their mean."""
+    """What clustering has to know of labels."""
 
-    y: Any = None
-    n_classes: int | None = None
-    outputs: Any = None
-    """What every rule says before it has learned anything."""
-    origin: Any = 0.0
+    outputs: np.ndarray | None = None
+    """What every rule says before it has learned anything; None where labels take no part."""
+    origin: float = 0.0
     """The mean that real targets are measured from."""
 
 
 NO_LABELS = Labels()
 
 
-def class_labels(y: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, Labels]:
-    """The classes, and their codes; every rule starts with all classes alike."""
-    classes, codes = read_classes(y)
-    return classes, Labels(codes, len(classes), np.full(len(classes), 1 / len(classes), X.dtype))
-
-
-def real_labels(y: np.ndarray, X: np.ndarray, weight: np.ndarray | None, scale: float = 1.0) -> Labels:
-    """Real targets from their mean, in units of ``scale``; every rule starts with the mean."""
-    mean = np.average(y, weights=weight)
-    return Labels(((y - mean) / scale).astype(X.dtype), None, np.zeros(1, X.dtype), X.dtype.type(mean))
-
-
-def spread_of(y: np.ndarray, weight: np.ndarray | None) -> float:
-    """Weighted standard deviation of targets as a unit of measurement: one where it is zero."""
-    spread = np.sqrt(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
-    return float(spread) if spread > 0 else 1.0
+def class_labels(classes: np.ndarray) -> Labels:
+    """Every rule starts with all classes alike."""
+    return Labels(np.full(len(classes), 1 / len(classes)))
 
 
 @documented
@@ -442,7 +445,8 @@ class SoftSubspaceClustering(Clusterer):
     {attributes}
     {supervised}
     labels_ : array of shape (n_samples,)
-        The cluster each training row belongs to most, labels left out.
+        The cluster each training row belongs to most, labels left out; not after a fit to ``Blocks`` or a
+        Dask collection.
 
     Examples
     --------
@@ -451,8 +455,8 @@ class SoftSubspaceClustering(Clusterer):
     >>> from sessc import Linear, Quadratic, SoftSubspaceClustering
     >>> X = [[0.0, 0.0], [0.0, 1.0], [9.0, 8.0], [9.0, 9.0]]
     >>> model = SoftSubspaceClustering(2, membership=Linear(), weighting=Quadratic(5.0), random_state=0)
-    >>> model.fit(X).labels_
-    array([0, 0, 1, 1])
+    >>> model.fit(X).labels_.tolist()
+    [0, 0, 1, 1]
     """
 
     _ranges = RANGES | TERM_RANGES

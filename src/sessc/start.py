@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from ._array import Array, array_namespace, squared_distances, to_numpy
+from ._array import Array, array_namespace, bits, like, squared_distances, to_numpy
 from .frame import Frame
 from .objective import Objective, Parameters
 from .rows import Block, Rows
@@ -46,27 +46,43 @@ class Sample:
 def sample(rows: Rows, n_seeds: int, seed: int) -> Sample:
     """A sample of rows, as users gave them, large enough to pick ``n_seeds`` seeds from."""
     # Hashes see raw values: a mean subtracted first would differ in its last bit with the order of the rows.
-    return rows.standardized(None).sum(partial(_sample_block, max(2048, 32 * n_seeds), seed))
+    return rows.as_given().sum(partial(_sample_block, max(2048, 32 * n_seeds), seed))
 
 
 def _sample_block(size: int, seed: int, block: Block) -> Sample:
-    X = to_numpy(block.X)
-    weight = np.ones(len(X)) if block.weight is None else to_numpy(block.weight).astype(float)
-    counts = weight > 0
-    X, weight = X[counts], weight[counts]
-    empty = Sample(np.empty(0, np.uint64), X[:0], weight[:0], size)
-    return empty + Sample(_hash(X, seed), X, weight, size)
+    X, weight = block.X, block.weight
+    xp = array_namespace(X)
+    if weight is not None:
+        counts = weight > 0
+        X, weight = X[counts, :], weight[counts]
+    keys = _hash(X, seed)
+    if X.shape[0] > size:  # only what may be chosen leaves the device
+        few = keys <= xp.unique_values(keys)[:size][-1]
+        keys, X, weight = keys[few], X[few, :], None if weight is None else weight[few]
+    keys, X = to_numpy(keys), to_numpy(X)
+    weight = np.ones(len(X)) if weight is None else to_numpy(weight).astype(float)
+    empty = Sample(keys[:0], X[:0], weight[:0], size)
+    return empty + Sample(keys, X, weight, size)
 
 
-def _hash(X: np.ndarray, seed: int) -> np.ndarray:
+def _hash(X: Array, seed: int) -> Array:
     """A 64-bit hash of each row's values."""
+    xp = array_namespace(X)
     odd = np.random.default_rng(seed).integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
-    bits = (X.astype(np.float64) + 0.0).view(np.uint64)  # + 0.0 turns -0.0, which equals 0.0, into it
-    bits ^= bits >> 32  # round numbers end in zeros, and a product never carries information downwards
-    key = bits @ odd
-    key ^= key >> 29
-    key *= np.uint64(0xBF58476D1CE4E5B9)
-    return key ^ (key >> 32)
+    word = bits(xp.astype(X, xp.float64) + 0.0)  # + 0.0 turns -0.0, which equals 0.0, into it
+    word = word ^ _shifted(
+        word, 32
+    )  # round numbers end in zeros, and a product never carries information downwards
+    key = xp.sum(word * like(odd.view(np.int64), word), axis=1)
+    key = key ^ _shifted(key, 29)
+    key = key * like(np.asarray(0xBF58476D1CE4E5B9 - 2**64), key)
+    key = key ^ _shifted(key, 32)
+    return key ^ like(np.asarray(-(2**63)), key)  # in the order of unsigned numbers
+
+
+def _shifted(word: Array, by: int) -> Array:
+    """The bits of signed numbers moved to the right, zeros from the left."""
+    return (word >> by) & (2 ** (64 - by) - 1)
 
 
 def random_seeds(X: np.ndarray, weight: np.ndarray, n_seeds: int, rng: np.random.Generator) -> np.ndarray:
@@ -105,4 +121,4 @@ def first_parameters(objective: Objective, V: Array, frame: Frame, outputs: Arra
     W = objective.weights(xp.zeros_like(V), squares=frame.spread[None, :])
     if objective.loss is None or outputs is None:
         return Parameters(V, W)
-    return Parameters(V, W, xp.ones_like(V[:, :1]) * outputs)
+    return Parameters(V, W, xp.ones_like(V[:, :1]) * like(outputs, V))

@@ -12,7 +12,7 @@ SHARES = np.linspace(0.0, 1.0, 41)
 """Shares of the data at whose quantiles a feature is known."""
 BINS = 30
 ENOUGH_ROWS = 50_000
-"""Quantiles of more rows are taken from every second, third, ... of them."""
+"""Of more rows every second, third, ... is remembered."""
 TINY = np.finfo(float).tiny
 WORDS = ((0.1, "very low"), (1 / 3, "low"), (2 / 3, "medium"), (0.9, "high"), (1.0, "very high"))
 """What a value is called that lies above less than this share of the data."""
@@ -81,16 +81,21 @@ def word_for(summary: Summary, feature: int, value: float) -> str | None:
     return next(word for limit, word in WORDS if share <= limit)
 
 
-def summarize(X: np.ndarray, support: np.ndarray, weight: np.ndarray | None = None) -> Summary:
-    """A summary of samples (n, D) in the user's units, of which rules speak for these shares (R,)."""
+def summarize(
+    X: np.ndarray, support: np.ndarray, weight: np.ndarray | None = None, *, n_rows: int | None = None
+) -> Summary:
+    """A summary of samples (n, D) in the user's units, of which rules speak for these shares (R,).
+
+    Samples may stand for many more, ``n_rows`` in all.
+    """
     weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=float)
-    step = -(-len(X) // ENOUGH_ROWS)
-    quantiles = weighted_quantiles(np.asarray(X[::step], dtype=float), weight[::step])
+    quantiles = weighted_quantiles(np.asarray(X, dtype=float), weight)
     low, high = quantiles[1], quantiles[-2]
     width = np.where(high > low, high - low, 1.0)
     places = np.clip((X - low) / width * BINS, 0, BINS - 1).astype(int) + BINS * np.arange(X.shape[1])
     counts = np.bincount(places.ravel(), np.repeat(weight, X.shape[1]), BINS * X.shape[1])
-    return Summary(int(np.count_nonzero(weight)), quantiles, counts.reshape(-1, BINS), np.asarray(support, float))
+    n_rows = int(np.count_nonzero(weight)) if n_rows is None else n_rows
+    return Summary(n_rows, quantiles, counts.reshape(-1, BINS), np.asarray(support, float))
 
 
 def weighted_quantiles(X: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,34 +16,28 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ._array import divide, to_numpy
+from ._array import Array, array_namespace, divide, like, to_numpy
 from ._progress import CallbackSupportMixin, Progress, with_callbacks
-from .checks import (
-    RANGES,
-    check_parameters,
-    existing_rows,
-    read_numbers,
-    read_table,
-    read_targets,
-    read_weights,
-    refuse_one_class,
-)
+from .checks import RANGES, check_parameters, refuse_one_class
 from .cluster import SESSC
 from .consequents import ridge_path
 from .explain import Explanation
 from .frame import Frame, centered, standardized
 from .losses import LogLoss
-from .objective import Objective, Parameters, summarise
+from .objective import Columns, Objective, Parameters, Statistics, summarise
+from .reading import class_masses, class_rows, read_rows, real_rows
 from .refine import CrossEntropy, Moving, OutputLoss, Pulls, SquaredError, refine
-from .rows import Block, Rows
+from .rows import ArrayRows, Block, Rows
 from .rules import Identity, Link, Proportions, RuleBase, Softmax, default_names
 from .simplify import concise
-from .soft_subspace import Labels, SoftSubspace, class_labels, initial_centers, real_labels, spread_of
-from .start import first_parameters
-from .summary import Summary, summarize
+from .soft_subspace import Labels, SoftSubspace, class_labels, initial_centers
+from .start import first_parameters, sample
+from .summary import ENOUGH_ROWS, Summary, summarize
 
 __all__ = ["TSKClassifier", "TSKRegressor"]
 
+FEW_ROWS = 2**13
+"""Rows by which rules remember data that are not in memory."""
 WIDTH_FLOOR = 1e-3
 """Conditions are at least this wide before scaling, as a share of the spread of their feature."""
 
@@ -56,29 +51,22 @@ class Problem:
     frame: Frame
     outputs: np.ndarray
     """What every rule says before it has learned anything."""
-    fit_weight: np.ndarray | None
-    """Weights for least squares."""
+    class_weight: np.ndarray | None = None
+    """What a row of each class counts in least squares and refinement, beside its weight."""
 
     @property
     def fit_rows(self) -> Rows:
-        return replace(self.rows, sample_weight=self.fit_weight)
+        by_class = self.class_weight
+        return self.rows if by_class is None else replace(self.rows, class_weight=like(by_class, self.rows.center))
 
 
-def pose(
-    X: np.ndarray,
-    labels: Labels,
-    cluster_weight: np.ndarray | None,
-    fit_weight: np.ndarray | None,
-    *,
-    standardize: bool,
-    n_jobs: int | None = None,
-) -> Problem:
-    """Validated data in the coordinates of the rules: z-scores, or the units kept and only the mean taken off."""
-    rows = Rows(X, labels.y, cluster_weight, labels.n_classes, n_jobs=n_jobs)
+def pose(rows: Rows, labels: Labels, class_weight: np.ndarray | None = None, *, standardize: bool) -> Problem:
+    """Rows in the coordinates of the rules: z-scores, or the units kept and only the mean taken off."""
     rows, frame = (standardized if standardize else centered)(rows)
     if rows.scale is None:
-        rows = rows.standardized(rows.center, np.ones_like(rows.center))
-    return Problem(rows, frame, labels.outputs, fit_weight)
+        rows = rows.standardized(rows.center, array_namespace(rows.center).ones_like(rows.center))
+    assert labels.outputs is not None
+    return Problem(rows, frame, labels.outputs, class_weight)
 
 
 def starting_centers(problem: Problem, clusterer: SoftSubspace) -> list[np.ndarray]:
@@ -118,13 +106,20 @@ def deviations(problem: Problem, objective: Objective, parameters: Parameters) -
     Members count by membership itself, not by its power, as the paper prints it.
     """
     coefficients = objective.coefficients(parameters)
-    sums = problem.rows.prepared(objective.columns).sum(
-        lambda columns: summarise(columns, objective.memberships(coefficients, columns))
-    )
-    V, mass = parameters.V, sums.mass[:, None]
-    scatter = divide(sums.xx - 2 * V * sums.x, mass, otherwise=-V * V) + V * V
-    floor = WIDTH_FLOOR * problem.frame.spread
-    return np.sqrt(np.maximum(scatter, floor**2))
+    found = problem.rows.prepared(objective.columns).sum(partial(member_sums, objective, coefficients))
+    return spreads(found, to_numpy(parameters.V), to_numpy(problem.frame.spread))
+
+
+def member_sums(objective: Objective, coefficients: Array, columns: Columns) -> Statistics:
+    """Columns summed by membership itself."""
+    return summarise(columns, objective.memberships(coefficients, columns))
+
+
+def spreads(members: Statistics, V: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """The root mean square distances behind those sums; a condition has some width in any case."""
+    mass, x, xx = (like(to_numpy(part), V) for part in (members.mass[:, None], members.x, members.xx))
+    scatter = divide(xx - 2 * V * x, mass, otherwise=-V * V) + V * V
+    return np.sqrt(np.maximum(scatter, (WIDTH_FLOOR * spread) ** 2))
 
 
 def widths(problem: Problem, deviation: np.ndarray, width_scale: float) -> np.ndarray:
@@ -133,7 +128,7 @@ def widths(problem: Problem, deviation: np.ndarray, width_scale: float) -> np.nd
     A feature that never varies gets no condition.
     """
     sigma = np.sqrt(width_scale * deviation)
-    return np.where(problem.frame.spread > 0, sigma, np.inf).astype(deviation.dtype)
+    return np.where(to_numpy(problem.frame.spread) > 0, sigma, np.inf).astype(deviation.dtype)
 
 
 def scale_of_widths(width_scale: Any, n_features: int) -> float:
@@ -230,11 +225,13 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         """Centres and widths of rules made of clusters."""
         objective, parameters = cluster(problem, clusterer, starting_centers(problem, clusterer), progress)
         deviation = deviations(problem, objective, parameters)
-        return parameters.V, widths(problem, deviation, scale_of_widths(self.width_scale, self.n_features_in_))
+        return to_numpy(parameters.V), widths(
+            problem, deviation, scale_of_widths(self.width_scale, self.n_features_in_)
+        )
 
     def _given(self, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
         """Centres and widths of rules that are there already."""
-        rules, center, scale = self.clusterer, problem.rows.center, problem.rows.scale
+        rules, center, scale = self.clusterer, to_numpy(problem.rows.center), to_numpy(problem.rows.scale)
         if rules.n_features != self.n_features_in_:
             raise ValueError(
                 f"the rules have {rules.n_features} features and X has {self.n_features_in_} features."
@@ -243,9 +240,8 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
             raise ValueError(
                 f"X has the columns {self._feature_names}, and the rules are about {rules.feature_names}."
             )
-        dtype = problem.rows.X.dtype
         V, width = (rules.centers_in_units - center) / scale, rules.widths_in_units / scale
-        return V.astype(dtype), width.astype(dtype)
+        return like(V, center), like(width, center)
 
     def _improved(
         self,
@@ -294,61 +290,74 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         self.feature_importances_ = importances(problem, self.rules_)
 
     def _rule_base(self, problem: Problem, rules: Moving) -> RuleBase:
-        dtype = problem.rows.X.dtype
+        center, scale = to_numpy(problem.rows.center), to_numpy(problem.rows.scale)
         consequents = self._target_scale * rules.consequents
         consequents[:, 0] += self._target_mean
         alone = len(rules.centers) == 1  # and fires always, whatever its conditions
         return RuleBase(
-            centers=rules.centers.astype(dtype),
-            widths=np.where(alone, np.inf, rules.widths).astype(dtype),
-            consequents=consequents.astype(dtype),
-            mean=problem.rows.center,
-            scale=problem.rows.scale,
+            centers=like(rules.centers, center),
+            widths=like(np.where(alone, np.inf, rules.widths), center),
+            consequents=like(consequents, center),
+            mean=center,
+            scale=scale,
             link=self._link,
             feature_names=self._feature_names,
             classes=getattr(self, "classes_", None),
             target_name=self._target_name,
         )
 
-    def _each_row(self, X: Any, formula: Any) -> np.ndarray:
+    def _each_row(self, X: Any, formula: Any) -> Any:
         check_is_fitted(self, "rules_")
-        rows = Rows(read_table(self, X), n_jobs=self.n_jobs)
-        return rows.map(lambda block: formula(block.X))
+        return read_rows(self, X).map(partial(_formula_of_rows, formula, self.rules_))
 
-    def firing(self, X: Any) -> np.ndarray:
+    def firing(self, X: Any) -> Any:
         """How strongly each rule fires for each row, shape (n_samples, n_rules_); rows sum to one."""
-        return self._each_row(X, lambda X: self.rules_.firing(X))
+        return self._each_row(X, RuleBase.firing)
 
     def explain(self, x: Any) -> Explanation:
         """Why the rules answer as they do for one row; see :meth:`RuleBase.explain`."""
         check_is_fitted(self, "rules_")
         return self.rules_.explain(x)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Any:
         """The predicted class or value of each row."""
-        return self._each_row(X, lambda X: self.rules_(X))
+        return self._each_row(X, RuleBase.__call__)
+
+
+def _formula_of_rows(formula: Any, rules: RuleBase, block: Block) -> Array:
+    return formula(rules, block.X)
+
+
+def _total(formula: Any, rules: RuleBase, block: Block) -> np.ndarray:
+    """A formula of rules and samples summed over rows by weight."""
+    found = formula(rules, block.X)
+    xp = array_namespace(found)
+    return to_numpy(xp.sum(found, axis=0) if block.weight is None else block.weight @ found).astype(float)
 
 
 def importances(problem: Problem, rules: RuleBase) -> np.ndarray:
     """How much the outputs change with each feature, per standard deviation, as shares of one."""
-
-    def squares(block: Block) -> np.ndarray:
-        slopes = rules.slopes(block.X)
-        return slopes.sum(axis=0) if block.weight is None else block.weight @ slopes
-
-    size = problem.frame.spread * np.sqrt(problem.rows.standardized(None).sum(squares))
+    squares = problem.rows.as_given().sum(partial(_total, RuleBase.slopes, rules))
+    size = to_numpy(problem.frame.spread) * np.sqrt(squares)
     return size / (size.sum() or 1.0)
 
 
 def seen_by(rules: RuleBase, problem: Problem) -> Summary:
     """The training data as the rules remember them."""
-    rows = problem.rows.standardized(None)
+    rows = problem.rows.as_given()
+    support = rows.sum(partial(_total, RuleBase.firing, rules)) / problem.frame.weight
+    if isinstance(rows, ArrayRows):
+        step = -(-rows.n_rows // ENOUGH_ROWS)
+        X, n_rows = to_numpy(rows.X[::step, :]), rows.n_rows
+        weight = step * (np.ones(len(X)) if rows.sample_weight is None else to_numpy(rows.sample_weight[::step]))
+    else:
+        picked = sample(rows, FEW_ROWS // 32, seed=0)
+        X, weight, n_rows = picked.X, picked.weight, rows.sum(_count)
+    return summarize(X, support, weight, n_rows=n_rows)
 
-    def total(block: Block) -> np.ndarray:
-        fired = rules.firing(block.X)
-        return fired.sum(axis=0) if block.weight is None else block.weight @ fired
 
-    return summarize(to_numpy(rows.X), rows.sum(total) / problem.frame.weight, rows.sample_weight)
+def _count(block: Block) -> int:
+    return int(block.X.shape[0])
 
 
 _RULE_PARAMETERS = """\
@@ -433,20 +442,18 @@ class _Classifies(ClassifierMixin, _TSK):
     class_weight: Any
 
     def _read_problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        table = read_table(self, X, reset=True)
-        rows, y, weight = existing_rows(table, read_targets(self, y, table), read_weights(sample_weight, table))
-        self.classes_, labels = class_labels(y, rows)
+        self.classes_, rows = class_rows(read_rows(self, X, y, sample_weight, reset=True, supervised=True))
         refuse_one_class(self.classes_)
-        fit_weight = class_weights(self.class_weight, self.classes_, labels.y, weight)
-        return pose(rows, labels, weight, fit_weight, standardize=self.standardize, n_jobs=self.n_jobs)
+        by_class = class_weights(self.class_weight, self.classes_, rows)
+        return pose(rows, class_labels(self.classes_), by_class, standardize=self.standardize)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> Any:
         """Probability of each class, in the order of ``classes_``."""
-        return self._each_row(X, lambda X: self.rules_.probabilities(X))
+        return self._each_row(X, RuleBase.probabilities)
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any) -> Any:
         """The outputs of the rules: one column for each class, or for two classes their difference."""
-        outputs = self._each_row(X, lambda X: self.rules_.outputs(X))
+        outputs = self._each_row(X, RuleBase.outputs)
         return decision(outputs)
 
 
@@ -455,20 +462,16 @@ def decision(outputs: np.ndarray) -> np.ndarray:
     return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
 
 
-def class_weights(
-    class_weight: Any, classes: np.ndarray, codes: np.ndarray, weight: np.ndarray | None
-) -> np.ndarray | None:
-    """Sample weights times the weight of each row's class."""
+def class_weights(class_weight: Any, classes: np.ndarray, rows: Rows) -> np.ndarray | None:
+    """What a row of each class counts, beside its weight."""
     if class_weight is None:
-        return weight
-    mass = np.bincount(codes, weight, minlength=len(classes))
+        return None
     if isinstance(class_weight, str) and class_weight == "balanced":
-        by_class = mass.sum() / (len(classes) * mass)
-    elif isinstance(class_weight, dict):
-        by_class = _listed(class_weight, classes.tolist())
-    else:
-        raise ValueError(f'class_weight must be None, "balanced" or a dict, got {class_weight!r}.')
-    return by_class[codes] if weight is None else weight * by_class[codes]
+        mass = class_masses(rows)
+        return mass.sum() / (len(classes) * mass)
+    if isinstance(class_weight, dict):
+        return _listed(class_weight, classes.tolist())
+    raise ValueError(f'class_weight must be None, "balanced" or a dict, got {class_weight!r}.')
 
 
 def _listed(class_weight: dict, classes: list) -> np.ndarray:
@@ -497,12 +500,9 @@ class _Regresses(RegressorMixin, _TSK):
         return SESSC(loss="squared")
 
     def _read_problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        table = read_table(self, X, reset=True)
-        rows, y, weight = existing_rows(table, read_targets(self, y, table), read_weights(sample_weight, table))
-        numbers = read_numbers(y)
-        self._target_mean, self._target_scale = np.average(numbers, weights=weight), spread_of(numbers, weight)
-        labels = real_labels(numbers, rows, weight, self._target_scale)
-        return pose(rows, labels, weight, weight, standardize=self.standardize, n_jobs=self.n_jobs)
+        rows = read_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        rows, self._target_mean, self._target_scale = real_rows(rows, standardize=True)
+        return pose(rows, Labels(np.zeros(1)), standardize=self.standardize)
 
     def _check_clusterer(self, clusterer: SoftSubspace) -> None:
         super()._check_clusterer(clusterer)

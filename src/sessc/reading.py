@@ -1,0 +1,221 @@
+"""From what users hand in to rows: arrays and frames, files of blocks, Dask collections, tensors on a GPU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from ._array import Array, array_namespace, is_foreign, like, to_numpy
+from .blocks import Blocks, refuse_extremes
+from .checks import (
+    existing_rows,
+    is_real_valued,
+    read_classes,
+    read_numbers,
+    read_table,
+    read_targets,
+    read_weights,
+)
+from .rows import ArrayRows, Block, BlockRows, Rows
+
+__all__ = ["class_masses", "class_rows", "has_labels", "holds_measurements", "read_rows", "real_rows"]
+
+
+def has_labels(X: Any, y: Any) -> bool:
+    """Whether there are labels: beside the rows, or among the blocks they come in."""
+    return X.first.y is not None if isinstance(X, Blocks) else y is not None
+
+
+def is_dask(X: Any) -> bool:
+    return hasattr(X, "__dask_graph__")
+
+
+def read_rows(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    reset: bool = False,
+    supervised: bool = False,
+) -> Rows:
+    """Rows with their labels as given, after the checks users deserve; rows of weight zero are left out.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What remembers number and names of the features, or compares them with those it remembers.
+    X : array or data frame of shape (n_samples, n_features), Blocks, or Dask array or data frame
+    y, sample_weight : array of shape (n_samples,), optional
+    reset : bool
+        Whether the estimator is fitted to these rows.
+    supervised : bool
+        Whether there have to be labels.
+    """
+    if isinstance(X, Blocks):
+        return _read_blocks(estimator, X, y, sample_weight, reset, supervised)
+    if is_dask(X):
+        return _read_collection(estimator, X, y, sample_weight, reset, supervised)
+    if is_foreign(X):
+        return _read_foreign(estimator, X, y, sample_weight, reset, supervised)
+    table = read_table(estimator, X, reset=reset)
+    y = read_targets(estimator, y, table) if supervised else None
+    table, y, weight = existing_rows(table, y, read_weights(sample_weight, table))
+    return ArrayRows(table, y, weight, n_jobs=estimator.n_jobs)
+
+
+def _read_blocks(
+    estimator: Any, blocks: Blocks, y: Any, sample_weight: Any, reset: bool, supervised: bool
+) -> BlockRows:
+    if y is not None or sample_weight is not None:
+        raise ValueError("Labels and weights come with the rows of Blocks, as (X, y, sample_weight); leave out y.")
+    if supervised and blocks.first.y is None:
+        read_targets(estimator, None, blocks.first.X)
+    _remember(estimator, blocks.first.X.shape[1], blocks.feature_names, reset)
+    return BlockRows(blocks, blocks.first, n_jobs=estimator.n_jobs)
+
+
+def _read_collection(estimator: Any, X: Any, y: Any, sample_weight: Any, reset: bool, supervised: bool) -> Rows:
+    from . import dask_rows
+
+    table, names = dask_rows.read_table(X)
+    _remember(estimator, int(table.shape[1]), names, reset)
+    if supervised and y is None:
+        read_targets(estimator, None, table)
+    groups = dask_rows.held(table, y if supervised else None, sample_weight) if reset else ()
+    return dask_rows.DaskRows(table, groups)
+
+
+def _read_foreign(
+    estimator: Any, X: Array, y: Any, sample_weight: Any, reset: bool, supervised: bool
+) -> ArrayRows:
+    """Rows in arrays of another library, which stay where they are."""
+    xp = array_namespace(X)
+    if X.ndim != 2:
+        raise ValueError(f"X has the shape {tuple(X.shape)}; it must be a table of rows and features.")
+    if 0 in X.shape:
+        raise ValueError(
+            f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s); a minimum of 1 is required."
+        )
+    if X.dtype not in (xp.float32, xp.float64):
+        X = xp.astype(X, xp.float64)
+    limit = float(xp.finfo(X.dtype).max) ** 0.5 / 1e4
+    if not bool(xp.all(xp.abs(X) < limit)):
+        refuse_extremes(to_numpy(X), "X")
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    weight = None
+    if sample_weight is not None:
+        weight = like(read_weights(to_numpy(sample_weight), np.empty((X.shape[0], 0))), X)
+        if not bool(xp.all(weight > 0)):
+            counts = weight > 0
+            X, weight = X[counts, :], weight[counts]
+            y = y[to_numpy(counts)] if isinstance(y, np.ndarray) else y if y is None else y[counts]
+    if supervised and not is_foreign(y):
+        y = read_targets(estimator, y, X)
+    if not supervised:
+        y = None
+    elif y.shape != (X.shape[0],):
+        raise ValueError(f"y has the shape {tuple(y.shape)} and X has {X.shape[0]} rows.")
+    return ArrayRows(X, y, weight, n_jobs=estimator.n_jobs)
+
+
+def _remember(estimator: Any, n_features: int, names: tuple[str, ...] | None, reset: bool) -> None:
+    """Number and names of the features: remembered, or compared with those that are."""
+    validate_data(estimator, np.empty((0, n_features)), reset=reset, skip_check_array=True)
+    if reset and names is not None:
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    elif names is not None and names != tuple(getattr(estimator, "feature_names_in_", names)):
+        known = tuple(estimator.feature_names_in_)
+        raise ValueError(f"X has the columns {names}, and {type(estimator).__name__} was fitted to {known}.")
+
+
+@dataclass(frozen=True)
+class _Distinct:
+    """Different labels; those of two sets of rows merge."""
+
+    values: np.ndarray
+
+    def __add__(self, other: _Distinct) -> _Distinct:
+        return _Distinct(np.union1d(self.values, other.values))
+
+
+def _distinct(block: Block) -> _Distinct:
+    assert block.Y is not None
+    return _Distinct(np.unique(block.Y))
+
+
+def class_rows(rows: Rows) -> tuple[np.ndarray, Rows]:
+    """The classes, sorted, and the rows with codes for labels."""
+    if not isinstance(rows, ArrayRows):
+        classes = rows.sum(_distinct).values
+        read_classes(classes)
+        return classes, replace(rows, encode=partial(np.searchsorted, classes), n_classes=len(classes))
+    if is_foreign(rows.y):
+        xp = array_namespace(rows.y)
+        values = xp.unique_values(rows.y)
+        classes = to_numpy(values)
+        read_classes(classes)
+        codes = xp.searchsorted(values, rows.y)
+    else:
+        classes, codes = read_classes(np.asarray(rows.y))
+        if is_foreign(rows.X):
+            xp = array_namespace(rows.X)
+            codes = xp.asarray(codes.astype(np.int64), device=rows.X.device)
+    return classes, replace(rows, y=codes, n_classes=len(classes))
+
+
+def holds_measurements(rows: Rows) -> bool:
+    """Whether labels are real targets and not classes: numbers that are not all whole."""
+    if isinstance(rows, ArrayRows) and not is_foreign(rows.y):
+        return is_real_valued(rows.y)
+    return bool(rows.sum(_count_fractions))
+
+
+def _count_fractions(block: Block) -> int:
+    assert block.Y is not None
+    Y = to_numpy(block.Y)
+    return int(np.sum(np.floor(Y) != Y)) if Y.dtype.kind == "f" else 0
+
+
+def real_rows(rows: Rows, *, standardize: bool) -> tuple[Rows, float, float]:
+    """Rows with targets measured from their mean, in standard deviations if asked for; and that mean and unit."""
+    if isinstance(rows, ArrayRows) and not is_foreign(rows.y):
+        y = read_numbers(np.asarray(rows.y))
+        rows = replace(rows, y=like(y, rows.X) if is_foreign(rows.X) else y)
+    weight, total, _ = rows.sum(partial(_moments, 0.0))
+    mean = float(total / weight)
+    squares = rows.sum(partial(_moments, mean))[2]
+    unit = float(np.sqrt(squares / weight)) if standardize and squares > 0 else 1.0
+    encode = partial(_measured, mean, unit, rows.dtype)
+    if isinstance(rows, ArrayRows):
+        return replace(rows, y=encode(rows.y)), mean, unit
+    return replace(rows, encode=encode), mean, unit
+
+
+def _moments(origin: float, block: Block) -> np.ndarray:
+    assert block.Y is not None
+    Y = to_numpy(block.Y)[:, 0]
+    y = read_numbers(Y) - origin
+    weight = np.ones(len(y)) if block.weight is None else to_numpy(block.weight).astype(float)
+    return np.asarray([weight.sum(), weight @ y, weight @ (y * y)])
+
+
+def _measured(mean: float, unit: float, dtype: Any, y: Array) -> Array:
+    xp = array_namespace(y)
+    return xp.astype((xp.astype(y, xp.float64) - mean) / unit, dtype)
+
+
+def class_masses(rows: Rows) -> np.ndarray:
+    """What the rows of each class weigh together, shape (n_classes,)."""
+    return to_numpy(rows.as_given().sum(_mass))
+
+
+def _mass(block: Block) -> Array:
+    assert block.Y is not None
+    xp = array_namespace(block.Y)
+    Y = xp.astype(block.Y, xp.float64)
+    return xp.sum(Y, axis=0) if block.weight is None else xp.astype(block.weight, xp.float64) @ Y
