@@ -60,7 +60,7 @@ cluster_centers_ : array of shape (n_clusters, n_features)
         Iterations run.
     objective_ : float
         The cost at the end.
-    objective_history_ : array of shape (n_iter_,)
+    objective_history_ : array of shape (n_iterations,)
         The cost after each iteration. It never rises unless costs are clipped at zero, as ``eta`` can
         make them negative; clipping is the paper's way, and then there is no fixed cost to descend."""
 

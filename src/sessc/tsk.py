@@ -311,7 +311,7 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         return read_rows(self, X).map(partial(_formula_of_rows, formula, self.rules_))
 
     def firing(self, X: Any) -> Any:
-        """How strongly each rule fires for each row, shape (n_samples, n_rules_); rows sum to one."""
+        """How strongly each rule fires for each row, shape (n_samples, n_rules); rows sum to one."""
         return self._each_row(X, RuleBase.firing)
 
     def explain(self, x: Any) -> Explanation:
