@@ -1,0 +1,84 @@
+"""What the README and the pages of docs/ show must work as shown."""
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sessc
+from sessc.cli import main
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+README = ROOT / "README.md"
+GUIDE = [DOCS / f"{name}.md" for name in ("reading", "report", "command-line", "editing", "files")]
+NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+
+
+def read(page):
+    return page.read_text(encoding="utf-8")
+
+
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", read(page), re.DOTALL | re.MULTILINE)
+
+
+def run(command, capsys):
+    """What a command prints: the library's own without a new process, others as they are."""
+    name, *arguments = shlex.split(command)
+    if name != "sessc":
+        return subprocess.run(command, shell=True, capture_output=True, text=True, check=True).stdout
+    code = main(arguments)
+    printed = capsys.readouterr()
+    assert code == (2 if printed.err.startswith("sessc: ") else 0)
+    return printed.err + printed.out
+
+
+def after(shown, printed):
+    """What is printed after what is shown: words to the letter, numbers as near as processors agree on them."""
+    words, numbers = re.split(NUMBER, shown), re.findall(NUMBER, shown)
+    found = re.search(f"({NUMBER})".join(map(re.escape, words)), printed)
+    assert found, f"{shown}\n--- is shown, and printed is\n{printed}"
+    np.testing.assert_allclose([float(n) for n in found.groups()], [float(n) for n in numbers], 0.02, 0.011)
+    return printed[found.end() :]
+
+
+@pytest.mark.parametrize("page", [README, *GUIDE], ids=lambda page: page.stem)
+def test_examples_print_what_is_shown(page, capsys, monkeypatch, tmp_path):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    if "sklearn.callback" in read(page):
+        pytest.importorskip("sklearn.callback")
+    for table in DOCS.glob("*.csv"):
+        shutil.copy(table, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in blocks(page, "python"):
+        exec(block, names)
+    plt.close("all")
+    printed = capsys.readouterr().out
+    for shown in blocks(page, "text"):
+        printed = after(shown, printed)
+    for block in blocks(page, "console"):
+        for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+            assert after(shown, run(command, capsys)) == ""
+
+
+@pytest.mark.parametrize("page", [README, *sorted(DOCS.glob("*.md"))], ids=lambda page: page.stem)
+def test_links_lead_somewhere(page):
+    prose = re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE)
+    targets = [target.partition("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", prose)]
+    assert [target for target in targets if "://" not in target and not (page.parent / target).exists()] == []
+
+
+def test_every_public_name_is_in_the_table_of_the_readme():
+    table = read(README).partition("## What is in it")[2]
+    missing = [name for name in sessc.__all__ if f"`{name}`" not in table]
+    assert missing == ["RuleBase"]  # shown as model.rules_
+
+
+def test_every_public_name_has_a_page():
+    assert set(sessc.__all__) <= set(re.findall(r"^   (\w+)$", read(DOCS / "api.md"), re.MULTILINE))
