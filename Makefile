@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench paper paper-quick compare compare-others pictures clean
+.PHONY: demo test lint docs bench paper paper-quick compare compare-others pictures clean
 
 # The library alone is enough to run it.
 $(VENV)/.installed: pyproject.toml
@@ -14,6 +14,11 @@ $(VENV)/.installed: pyproject.toml
 $(VENV)/.installed-dev: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -e '.[dev]'
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -e '.[docs]'
 	touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-paper: pyproject.toml
@@ -31,6 +36,9 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(VENV)/.installed-docs  ## the guide and the public API as a site, docs/_build/index.html
+	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build
 
 bench: $(VENV)/.installed  ## speed and memory, as ratios inside one run
 	$(BIN)/python benchmarks/iteration.py
@@ -73,4 +81,4 @@ pictures: $(VENV)/.installed-dev  ## those of the README; needs Chromium
 	$(BIN)/python docs/pictures.py
 
 clean:
-	rm -rf $(VENV) .venv-* dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* dist docs/_build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
