@@ -58,6 +58,7 @@ def like(part: Array, x: Array) -> Array:
     """A small array as formulas with ``x`` need it: of its library and dtype, and on its device."""
     if isinstance(x, np.ndarray):
         return np.asarray(part, dtype=x.dtype)
+    part = np.array(part) if isinstance(part, np.ndarray) else part  # torch shares memory, and ours is read-only
     return array_namespace(x).asarray(part, dtype=x.dtype, device=x.device)
 
 

@@ -115,8 +115,8 @@ def _aligned(column: Any, table: Any, what: str) -> np.ndarray | None:
         if np.isnan(table.shape[0]) or column.shape != (table.shape[0],):
             raise ValueError(f"{what} must be a Dask collection with the partitions of X, or as long as X.")
         column = from_array(column, chunks=(table.chunks[0],))
-    if hasattr(column, "columns"):
-        raise ValueError(f"{what} is a data frame; pass one of its columns.")
+    if column.ndim != 1:
+        raise ValueError(f"{what} has {column.ndim} dimensions; pass one column.")
     chunks = getattr(column, "chunks", None)
     if chunks is not None and not np.isnan(table.shape[0]) and not np.isnan(column.shape[0]):
         if column.shape != (table.shape[0],):

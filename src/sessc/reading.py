@@ -112,7 +112,7 @@ def _read_foreign(
         weight = like(read_weights(to_numpy(sample_weight), np.empty((X.shape[0], 0))), X)
         if not bool(xp.all(weight > 0)):
             counts = weight > 0
-            X, weight = X[counts, :], weight[counts]
+            X, weight = X[counts], weight[counts]
             y = y[to_numpy(counts)] if isinstance(y, np.ndarray) else y if y is None else y[counts]
     if supervised and not is_foreign(y):
         y = read_targets(estimator, y, X)
@@ -125,12 +125,15 @@ def _read_foreign(
 
 def _remember(estimator: Any, n_features: int, names: tuple[str, ...] | None, reset: bool) -> None:
     """Number and names of the features: remembered, or compared with those that are."""
-    validate_data(estimator, np.empty((0, n_features)), reset=reset, skip_check_array=True)
+    known = None if reset else getattr(estimator, "feature_names_in_", None)
+    if names is not None and known is not None and names != tuple(known):
+        raise ValueError(
+            f"X has the columns {names}, and {type(estimator).__name__} was fitted to {tuple(known)}."
+        )
+    if known is None or names is None:
+        validate_data(estimator, np.empty((0, n_features)), reset=reset, skip_check_array=True)
     if reset and names is not None:
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
-    elif names is not None and names != tuple(getattr(estimator, "feature_names_in_", names)):
-        known = tuple(estimator.feature_names_in_)
-        raise ValueError(f"X has the columns {names}, and {type(estimator).__name__} was fitted to {known}.")
 
 
 @dataclass(frozen=True)

@@ -358,7 +358,7 @@ def class_of(scores: Array, classes: np.ndarray) -> Array:
         return classes[best]
     if classes.dtype.kind not in "iufb":
         return classes[to_numpy(best)]
-    return xp.take(xp.asarray(classes, device=scores.device), best, axis=0)
+    return xp.take(xp.asarray(np.array(classes), device=scores.device), best, axis=0)
 
 
 def firing(Z: Array, centers: Array, widths: Array) -> Array:

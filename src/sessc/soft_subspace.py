@@ -142,10 +142,8 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         self, objective: Objective, rows: Rows, frame: Frame, outputs: np.ndarray | None
     ) -> list[Parameters]:
         centers = initial_centers(rows, frame, self.n_clusters, self.init, self.n_init, self.random_state)
-        if len(centers[0]) < self.n_clusters:
-            raise ValueError(
-                f"n_clusters={self.n_clusters} is more than the {len(centers[0])} distinct rows of X."
-            )
+        if (found := centers[0].shape[0]) < self.n_clusters:
+            raise ValueError(f"n_clusters={self.n_clusters} is more than the {found} distinct rows of X.")
         return [first_parameters(objective, V, frame, outputs) for V in centers]
 
     def _descend(

@@ -54,11 +54,11 @@ def _sample_block(size: int, seed: int, block: Block) -> Sample:
     xp = array_namespace(X)
     if weight is not None:
         counts = weight > 0
-        X, weight = X[counts, :], weight[counts]
+        X, weight = X[counts], weight[counts]
     keys = _hash(X, seed)
     if X.shape[0] > size:  # only what may be chosen leaves the device
         few = keys <= xp.unique_values(keys)[:size][-1]
-        keys, X, weight = keys[few], X[few, :], None if weight is None else weight[few]
+        keys, X, weight = keys[few], X[few], None if weight is None else weight[few]
     keys, X = to_numpy(keys), to_numpy(X)
     weight = np.ones(len(X)) if weight is None else to_numpy(weight).astype(float)
     empty = Sample(keys[:0], X[:0], weight[:0], size)
