@@ -100,6 +100,8 @@ def exp(x: Array) -> Array:
     memberships are full of them.
     """
     xp = array_namespace(x)
+    if is_elsewhere(x):  # there they are as fast as any
+        return xp.exp(x)
     least = _least_logarithm(x.dtype, xp)
     # Looking first is a quarter of the price of a new array, and often there is nothing to do.
     if 0 in x.shape or float(xp.min(x)) >= least:

@@ -139,14 +139,16 @@ class Objective:
         return xp.concat([(constant + label_constant)[:, None], -2 * AV, A, slope], axis=1)
 
     def cost(self, coefficients: Array, columns: Columns) -> Array:
-        """Costs as a block of rules by rows, (R, n): reductions over rules then run along contiguous rows.
+        """Costs as a block of rules by rows, (R, n): reductions over rules then run along contiguous rows."""
+        return self.lowered(coefficients) @ columns.values.T
 
-        They come out lower by what rounding may add, so that a cost of zero is never positive: rules that share
-        by ratio would otherwise let the last bits of a sum decide between two of them.
+    def lowered(self, coefficients: Array) -> Array:
+        """Coefficients of costs lower by what rounding may add, so that a cost of zero is never positive.
+
+        Rules that share by ratio would otherwise let the last bits of a sum decide between two of them.
         """
-        xp = array_namespace(coefficients)
         constant = coefficients[:, :1] - self._rounding(coefficients)
-        return xp.concat([constant, coefficients[:, 1:]], axis=1) @ columns.values.T
+        return array_namespace(coefficients).concat([constant, coefficients[:, 1:]], axis=1)
 
     def memberships(self, coefficients: Array, columns: Columns) -> Array:
         """How each row shares itself among the rules, (R, n)."""

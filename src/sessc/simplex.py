@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._array import Array, array_namespace, exp, floor, plain, scalar, softmax, xlogx
+from ._array import Array, array_namespace, exp, floor, is_elsewhere, plain, scalar, softmax, xlogx
 
 __all__ = ["Entropy", "Linear", "Power", "Quadratic", "Sharing", "Uniform"]
 
@@ -87,7 +87,8 @@ class Power(Sharing):
         xp = array_namespace(cost)
         cheapest = xp.min(cost, axis=axis, keepdims=True)
         lowest = floor(cheapest)
-        if bool(xp.any(cheapest < lowest)):  # looking first is cheap, and often there is nothing to do
+        # Looking first is cheap, and often there is nothing to do; but a GPU would wait for the answer.
+        if is_elsewhere(cost) or bool(xp.any(cheapest < lowest)):
             cost = floor(cost)
         logit = xp.log(cost)
         logit -= xp.log(lowest)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 
-from ._array import Array, array_namespace
-from .objective import Objective, Parameters
-from .rows import Rows, one_blas_thread
+from ._array import Array, array_namespace, is_elsewhere
+from .objective import Objective, Parameters, Statistics
+from .rows import ArrayRows, Rows, one_blas_thread
 
 __all__ = ["Solution", "alternate"]
 
@@ -52,12 +53,12 @@ def alternate(
     stop : callable
         Called after each iteration; a true answer ends the loop.
     """
-    rows = rows.prepared(objective.columns)
+    one_pass = _one_pass(objective, rows, start.V.shape[0])
     parameters, coefficients = start, objective.coefficients(start)
     history: list[float] = []
     with one_blas_thread:  # once for all iterations
         for _ in range(max_iter):
-            statistics = rows.sum(partial(objective.statistics, coefficients))
+            statistics = one_pass(coefficients)
             moved = objective.update(statistics, parameters)
             coefficients = objective.coefficients(moved)
             history.append(objective.value(statistics, moved, coefficients))
@@ -66,6 +67,17 @@ def alternate(
             if stop() or shift <= tol:
                 break
     return Solution(parameters, tuple(history))
+
+
+def _one_pass(objective: Objective, rows: Rows, n_rules: int) -> Callable[[Array], Statistics]:
+    """What makes the statistics of all rows from coefficients."""
+    if isinstance(rows, ArrayRows) and is_elsewhere(rows.X) and find_spec("triton"):
+        from . import fused
+
+        if fused.applies(objective, rows, n_rules):
+            return partial(fused.statistics, objective, rows)
+    rows = rows.prepared(objective.columns)
+    return lambda coefficients: rows.sum(partial(objective.statistics, coefficients))
 
 
 def _distance(V: Array, U: Array, scale: Array) -> float:
