@@ -152,6 +152,7 @@ def test_a_number_is_predicted_and_said_in_json(folder, capsys, tmp_path):
     assert set(said["evaluations"]) == {"rules", "linear regression"}
     assert said["evaluations"]["rules"]["R²"] > 0.3
     assert "id: left out, it has 150 different texts in 150 rows" in said["notes"]
+    assert "smoker: 2 categories (no, yes)" in said["notes"]
     assert (tmp_path / "p.html").exists()
     assert main(["predict", str(tmp_path / "p.json"), str(folder / "new.csv")]) == 0
     assert capsys.readouterr().out.startswith("pressure\n")
@@ -163,6 +164,22 @@ def test_a_number_is_predicted_and_said_in_json(folder, capsys, tmp_path):
         (["fit", "nothing.csv", "--target", "y"], "there is no file nothing.csv."),
         (["fit", "patients.csv", "--target", "healt"], "there is no column 'healt' to predict; there are age,"),
         (["fit", "patients.csv", "--target", "health", "--task", "number"], "cells that are no numbers"),
+        (
+            ["fit", "slip.csv", "--target", "y"],
+            "column 'x' holds numbers, but 'unknown' in row 30; correct the cell",
+        ),
+        (
+            ["fit", "slip.csv", "--target", "x"],
+            "'unknown' in row 30; correct the cell or leave it empty, or add --task",
+        ),
+        (
+            ["fit", "slip.csv", "--target", "x", "--task", "number"],
+            "no numbers, 'unknown' in row 30; correct the cell or leave it empty, or leave out --task number.",
+        ),
+        (
+            ["fit", "infinite.csv", "--target", "x", "--skip", "y"],
+            "column 'x' holds numbers, but 'inf' in row 30;",
+        ),
         (["fit", "patients.csv", "--target", "id"], "the class 'id0' has one row only"),
         (["fit", "patients.csv", "--target", "health", "--held-out", "1.5"], "between 0 and 1, got 1.5."),
         (["fit", "one.csv", "--target", "y"], "every row is 'a'; there must be at least two classes"),
@@ -194,6 +211,9 @@ def test_every_mistake_is_a_sentence(folder, monkeypatch, capsys, arguments, mes
     (folder / "one.csv").write_text("x,y\n" + "".join(f"{k % 7},a\n" for k in range(20)))
     (folder / "few.csv").write_text("x,y\n1,a\n5,b\n3,a\n4,b\n")
     (folder / "odd.csv").write_text("age,smoker,pressure\n50,maybe,120\n")
+    numbers = [f"{k / 7:.3f},{'ab'[k % 2] if k else ''}" for k in range(40)]
+    for name, slip in (("slip", "unknown"), ("infinite", "inf")):
+        (folder / f"{name}.csv").write_text("\n".join(["x,y", *numbers[:29], f"{slip},a", *numbers[29:]]) + "\n")
     (folder / "cut.json").write_text((folder / "patients.rules.json").read_text(encoding="utf-8")[:500])
     assert main(arguments) == 2
     complaint = capsys.readouterr().err

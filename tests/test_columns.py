@@ -74,6 +74,9 @@ def test_columns_are_learned_and_what_is_left_out_is_said():
         Category("zip", ("3000", "8000"), "8000"),
     )
     assert notes == [
+        "smoker: 2 categories (no, yes)",
+        "sex: 2 categories (f, m)",
+        "zip: 2 categories (3000, 8000)",
         "id: left out, it has 16 different texts in 16 rows",
         "empty: left out, it is empty",
         "same: left out, it is always 'x'",
@@ -82,8 +85,8 @@ def test_columns_are_learned_and_what_is_left_out_is_said():
     expected = [[10, 0, 1, 0, 0, 1], [20, 1, 0, 0, 1, 1], [20, 0, 0, 1, 1, 0], [40, 1, 0, 0, 0, 0]]
     np.testing.assert_array_equal(columns.encode(TABLE), expected * 4)
     assert columns.notes(TABLE) == [
-        "age: 4 missing cells count as 20.0",
-        "smoker: 4 missing cells count as (missing)",
+        "age: 4 missing cells count as 20, the median",
+        "smoker: 4 missing cells count as one more category",
     ]
 
 
@@ -103,8 +106,46 @@ def test_tables_that_do_not_fit_are_named():
         learn({"same": ["x", "x"]})
 
 
-def test_infinite_numbers_are_texts():
-    assert isinstance(learn({"a": ["inf", "inf", "1", "1"]})[0].each[0], Category)
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (["5.1", "unknown", "4.9", None], "'unknown' in row 2; correct the cell or leave it empty, or add"),
+        (["inf", "-inf", "1", "1"], "'inf' in row 1, '-inf' in row 2; correct these cells"),
+        (["1", "2", "3,5", "4"], "'3,5' in row 3; write decimals with a point"),
+        (
+            ["1,234", "2,000.5", "3,500", "1'000"],
+            "'2,000.5' in row 2, '3,500' in row 3 and 1 more; write decimals",
+        ),
+    ],
+)
+def test_one_slip_does_not_make_categories_of_numbers(cells, message):
+    table = {"a": cells, "b": ["1", "3", "3", "2"]}
+    with pytest.raises(
+        ValueError, match=r"column 'a' holds numbers, but .*--categorical 'a' or --skip 'a'\."
+    ) as slip:
+        learn(table)
+    assert message in str(slip.value)
+    assert isinstance(learn(table, categorical=["a"])[0].each[0], Category)
+    assert learn(table, skip=["a"])[0].names == ["b"]
+
+
+def test_slips_are_found_by_the_rows_of_the_file():
+    slips = {"a": ["1", "x", "3"], "b": ["1", "2", "y"]}
+    with pytest.raises(ValueError, match=r"'x' in row 12; .*; 'b' likewise\."):
+        learn(slips, rows=[11, 12, 13])
+
+
+def test_words_with_a_few_numbers_among_them_are_categories():
+    assert isinstance(learn({"a": ["low", "1", "high", "low"]})[0].each[0], Category)
+
+
+def test_commas_are_decimal_points_between_semicolons(tmp_path):
+    said = []
+    table = read(write(tmp_path / "t.csv", "size;name\n3,5;a\n-,25;b, c\n4;d\n"), said.append)
+    assert table == {"size": ["3.5", "-.25", "4"], "name": ["a", "b, c", "d"]}
+    assert said == ["commas are read as decimal points: 3,5 is 3.5"]
+    assert read(write(tmp_path / "t.csv", 'size,name\n"3,5",a\n'), said.append) == {"size": ["3,5"], "name": ["a"]}
+    assert len(said) == 1
 
 
 def test_a_missing_category_that_training_never_missed_counts_as_the_commonest():

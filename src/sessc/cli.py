@@ -112,8 +112,11 @@ def _fit(options: argparse.Namespace) -> int:
     out = options.out or options.data.with_suffix(".rules.json")
     page = options.report or out.with_suffix(".html")
     _check_paths(options.data, out, page)
-    table = read(options.data)
+    heard: list[str] = []
+    table = read(options.data, heard.append)
     say = _quiet if options.json else print
+    for note in heard:
+        say(f"{options.data}: {note}.")
     started = time.perf_counter()
     model, notes = train(
         table,
@@ -134,7 +137,8 @@ def _fit(options: argparse.Namespace) -> int:
         seconds = round(time.perf_counter() - started, 2)
         print(
             json.dumps(
-                _about(model) | {"notes": notes, "model": str(out), "report": str(page), "seconds": seconds}
+                _about(model)
+                | {"notes": heard + notes, "model": str(out), "report": str(page), "seconds": seconds}
             )
         )
         return 0
@@ -195,7 +199,7 @@ def _report(options: argparse.Namespace) -> int:
 
     model = load(options.model)
     out = options.out or options.model.with_suffix(".html")
-    examples = None if options.examples is None else model.features(read(options.examples))
+    examples = None if options.examples is None else model.features(read(options.examples, _aside))
     title = options.title or f"Rules for {model.rules.target_name}"
     model.rules.to_html(out, title=title, evaluations=model.evaluations, examples=examples)
     print(f"Wrote {out}; open it in a browser.")
@@ -248,13 +252,18 @@ def _read(options: argparse.Namespace) -> tuple[Model, Table]:
     from .columns import read
     from .files import load
 
-    return load(options.model), read(options.data)
+    return load(options.model), read(options.data, _aside)
+
+
+def _aside(note: str) -> None:
+    """What is worth knowing but no part of the answer."""
+    print(note, file=sys.stderr)
 
 
 def _say_missing(model: Model, table: Table) -> None:
     """What missing cells counted as, beside the answers."""
     for note in model.columns.notes(table) if model.columns else ():
-        print(note, file=sys.stderr)
+        _aside(note)
 
 
 def _save(model: Model, path: Path) -> None:

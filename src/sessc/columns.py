@@ -9,10 +9,12 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -25,13 +27,24 @@ ABSENT = "(missing)"
 """The category of a missing cell, where training data had some."""
 FEW_CATEGORIES, MOST_CATEGORIES = 10, 50
 """Categories that are never, and always, too many for half the number of rows."""
+ODD_CELLS = 3
+"""Cells that are quoted in a complaint."""
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
+THOUSANDS = re.compile(r"[+-]?\d{1,3}([,.' ]\d{3})+([,.]\d+)?")
 
 Table = dict[str, list[str | None]]
 """Cells as text, by column; None is missing."""
 
 
-def read(path: Any) -> Table:
-    """A CSV, TSV or Parquet file as text cells; a ValueError in one sentence if it cannot be one."""
+def _ignore(note: str) -> None:
+    pass
+
+
+def read(path: Any, say: Callable[[str], Any] = _ignore) -> Table:
+    """A CSV, TSV or Parquet file as text cells; a ValueError in one sentence if it cannot be one.
+
+    ``say`` hears what was not taken as it stands. Where semicolons separate cells, commas are decimal points.
+    """
     path = Path(path)
     if not path.exists():
         raise ValueError(f"there is no file {path}.")
@@ -42,13 +55,15 @@ def read(path: Any) -> Table:
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not a text file in UTF-8; save it as CSV in UTF-8.") from None
     try:
-        rows = _rows(text, "\t" if path.suffix.lower() in (".tsv", ".tab") else _separator(text))
+        separator = "\t" if path.suffix.lower() in (".tsv", ".tab") else _separator(text)
+        rows = _rows(text, separator)
     except csv.Error as error:
         raise ValueError(f"{path} cannot be read as a table: {error}; is a quote left open?") from None
     if len(rows) < 2:
         raise ValueError(f"{path} has no rows below its header.")
     header = [name.strip() or f"column {k + 1}" for k, name in enumerate(rows[0])]
-    return _table(path, header, rows[1:])
+    table = _table(path, header, rows[1:])
+    return _with_points(table, say) if separator == ";" else table
 
 
 def _rows(text: str, separator: str) -> list[list[str]]:
@@ -85,6 +100,16 @@ def _table(path: Path, header: list[str], rows: list[list[str]]) -> Table:
     }
 
 
+def _with_points(table: Table, say: Callable[[str], Any]) -> Table:
+    """Decimal commas as points, and a word about it."""
+    with_comma = [cell for cells in table.values() for cell in cells if cell and DECIMAL_COMMA.fullmatch(cell)]
+    if not with_comma:
+        return table
+    say(f"commas are read as decimal points: {with_comma[0]} is {with_comma[0].replace(',', '.')}")
+    point = {cell: cell.replace(",", ".") for cell in set(with_comma)}
+    return {name: [cell and point.get(cell, cell) for cell in cells] for name, cells in table.items()}
+
+
 def _read_parquet(path: Path) -> Table:
     try:
         from pyarrow import parquet
@@ -118,9 +143,10 @@ class Number:
     def encode(self, cells: Sequence[str | None]) -> np.ndarray:
         values = np.empty((len(cells), 1))
         for k, cell in enumerate(cells):
-            value = self.fill if cell is None else _number(cell)
+            value = self.fill if cell is None else number(cell)
             if value is None:
-                raise ValueError(f"row {k + 1} has {cell!r} in column {self.name!r}, which holds numbers.")
+                where = f"row {k + 1} has {cell!r} in column {self.name!r}"
+                raise ValueError(f"{where}, which holds numbers; correct the cell, or empty it if it is unknown.")
             values[k] = value
         return values
 
@@ -176,7 +202,7 @@ class Columns:
         """What missing cells of a table count as, for people."""
         absent = [(column, sum(cell is None for cell in table.get(column.name, ()))) for column in self.each]
         return [
-            f"{c.name}: {n} missing {'cells count' if n > 1 else 'cell counts'} as {c.fill}"
+            f"{c.name}: {n} missing {'cells count' if n > 1 else 'cell counts'} as {_filling(c)}"
             for c, n in absent
             if n
         ]
@@ -188,15 +214,31 @@ class Columns:
         return np.concatenate([column.encode(table[column.name]) for column in self.each], axis=1)
 
 
-def learn(table: Table, *, skip: Iterable[str] = (), categorical: Iterable[str] = ()) -> tuple[Columns, list[str]]:
-    """How to read the columns of a table, and notes for people on what was left out.
+def _filling(column: Column) -> str:
+    if isinstance(column, Number):
+        return f"{column.fill:g}, the median"
+    return "one more category" if column.fill == ABSENT else column.fill
 
-    A column whose every cell is a number is one of numbers, unless it is called categorical. Columns that say
+
+def learn(
+    table: Table,
+    *,
+    skip: Iterable[str] = (),
+    categorical: Iterable[str] = (),
+    rows: Sequence[int] | None = None,
+) -> tuple[Columns, list[str]]:
+    """How to read the columns of a table, and notes for people on categories and on what was left out.
+
+    A column whose every cell is a number is one of numbers, unless it is called categorical. One that holds
+    mostly numbers is refused: a single slip would otherwise make categories of all its numbers. Columns that say
     nothing, because they are empty, always the same, or different text in nearly every row, are left out.
+
+    ``rows`` are the numbers of the rows in their file, if they do not count from 1.
     """
     skip, categorical = set(skip), set(categorical)
     if unknown := sorted((skip | categorical) - set(table)):
         raise ValueError(f"there is no column {unknown[0]!r}; there are {', '.join(table)}.")
+    _refuse_slips({name: cells for name, cells in table.items() if name not in skip | categorical}, rows)
     columns: list[Column] = []
     notes = []
     for name, cells in table.items():
@@ -204,7 +246,7 @@ def learn(table: Table, *, skip: Iterable[str] = (), categorical: Iterable[str] 
             continue
         known = [cell for cell in cells if cell is not None]
         absent = len(cells) - len(known)
-        numbers = [_number(cell) for cell in known]
+        numbers = [number(cell) for cell in known]
         if len(set(known)) < 2:
             always = (
                 f"is {'always ' if not absent else ''}{known[0]!r}{' or missing' if absent else ''}"
@@ -220,12 +262,47 @@ def learn(table: Table, *, skip: Iterable[str] = (), categorical: Iterable[str] 
             notes.append(f"{name}: left out, it has {len(set(known))} different texts in {len(known)} rows")
         else:
             columns.append(_category(name, known, absent))
+            notes.append(f"{name}: {len(set(known))} categories ({shorten(', '.join(sorted(set(known))), 50)})")
     found = Columns(tuple(columns))
     if twice := [feature for feature, n in Counter(found.features).items() if n > 1]:
         raise ValueError(f"two columns give a feature called {twice[0]!r}; rename one of them.")
     if not columns:
         raise ValueError("no column is left to learn from; " + "; ".join(notes) + ".")
     return found, notes
+
+
+def _refuse_slips(table: Table, rows: Sequence[int] | None) -> None:
+    """Complain about columns that hold mostly numbers, with the cells that are none."""
+    found = {name: odd for name, cells in table.items() if (odd := slips(cells, rows))}
+    if not found:
+        return
+    name, odd = next(iter(found.items()))
+    also = f"; {' and '.join(map(repr, list(found)[1:4]))} likewise" if len(found) > 1 else ""
+    raise ValueError(
+        f"column {name!r} holds numbers, but {quoted(odd)}; {remedy(odd)}, "
+        f"or add --categorical {name!r} or --skip {name!r}{also}."
+    )
+
+
+def slips(cells: Sequence[str | None], rows: Sequence[int] | None = None) -> list[tuple[int, str]]:
+    """Numbers and texts of the rows in which a column that holds mostly numbers holds none; rows count from 1."""
+    numbered = zip(rows or range(1, len(cells) + 1), cells, strict=True)
+    known = [(row, cell) for row, cell in numbered if cell is not None]
+    meant = sum(_meant_as_number(cell) for _, cell in known)
+    return [(row, cell) for row, cell in known if number(cell) is None] if 2 * meant > len(known) else []
+
+
+def quoted(odd: list[tuple[int, str]]) -> str:
+    """Cells with their rows, the first few of them."""
+    some = ", ".join(f"{shorten(cell, 30)!r} in row {row}" for row, cell in odd[:ODD_CELLS])
+    return some + (f" and {len(odd) - ODD_CELLS} more" if len(odd) > ODD_CELLS else "")
+
+
+def remedy(odd: list[tuple[int, str]]) -> str:
+    """What to do about them."""
+    if any(_written_with_comma(cell) for _, cell in odd):
+        return "write decimals with a point and thousands with nothing"
+    return "correct the cell or leave it empty" if len(odd) == 1 else "correct these cells or leave them empty"
 
 
 def _counts_rows(numbers: list[float | None]) -> bool:
@@ -238,9 +315,22 @@ def _category(name: str, known: list[str], absent: int) -> Category:
     return Category(name, values, ABSENT if absent else counts.most_common(1)[0][0])
 
 
-def _number(cell: str) -> float | None:
+def number(cell: str) -> float | None:
+    """What a cell says, if that is a finite number."""
     try:
         value = float(cell)
     except ValueError:
         return None
     return value if math.isfinite(value) else None
+
+
+def _meant_as_number(cell: str) -> bool:
+    """Whether a cell is a number, infinite, or written as people write numbers elsewhere."""
+    try:
+        return not math.isnan(float(cell))
+    except ValueError:
+        return _written_with_comma(cell)
+
+
+def _written_with_comma(cell: str) -> bool:
+    return bool(DECIMAL_COMMA.fullmatch(cell) or THOUSANDS.fullmatch(cell))

@@ -14,9 +14,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from .columns import Columns, Number, Table, learn
+from .columns import Columns, Number, Table, learn, number, quoted, remedy, slips
 from .evaluation import measured
 from .model import Model
+from .report.text import _count
 from .tuning import TSKClassifierCV, TSKRegressorCV
 
 __all__ = ["train"]
@@ -42,13 +43,14 @@ def train(
     """Rules for a column of a table, with measures on rows held out; and notes on how the table was read."""
     if target in set(skip) | set(categorical):
         raise ValueError(f"{target!r} is the column to predict, so it can be neither skipped nor categorical.")
-    table, notes = _with_target(table, target)
+    table, notes, row_numbers = _with_target(table, target)
     labels = table.pop(target)
-    task = task or _task(labels)
-    y = _numbers(labels, target) if task == "number" else _classes(labels)
-    say(f"{len(y)} rows; {target} is {'a number' if task == 'number' else f'one of {len(set(labels))} classes'}.")
-    columns, left_out = learn(table, skip=skip, categorical=categorical)
+    task = task or _task(labels, target, row_numbers)
+    y = _numbers(labels, target, row_numbers) if task == "number" else _classes(labels)
     rows, rest = _split(y, task, held_out, seed)
+    kind = "a number" if task == "number" else f"one of {len(set(y.tolist()))} classes"
+    say(f"{len(y)} rows; {target} is {kind}.")
+    columns, left_out = learn(table, skip=skip, categorical=categorical, rows=row_numbers)
     columns = _filled(columns, table, rows)
     notes += left_out + columns.notes(table)
     for note in notes:
@@ -73,31 +75,34 @@ def train(
     return Model(rules, columns, evaluations), notes
 
 
-def _with_target(table: Table, target: str) -> tuple[Table, list[str]]:
-    """The rows that have a target."""
+def _with_target(table: Table, target: str) -> tuple[Table, list[str], list[int]]:
+    """The rows that have a target, a note on those that have none, and the numbers of the rows that are left."""
     if target not in table:
         raise ValueError(f"there is no column {target!r} to predict; there are {', '.join(table)}.")
     kept = [k for k, cell in enumerate(table[target]) if cell is not None]
     lost = len(table[target]) - len(kept)
-    notes = [f"{lost} rows without {target} are left out"] if lost else []
-    return {name: [cells[k] for k in kept] for name, cells in table.items()}, notes
+    notes = [f"{_count(lost, 'row')} without {target} {'are' if lost > 1 else 'is'} left out"] if lost else []
+    return {name: [cells[k] for k in kept] for name, cells in table.items()}, notes, [k + 1 for k in kept]
 
 
-def _task(labels: list[Any]) -> str:
+def _task(labels: list[Any], target: str, rows: list[int]) -> str:
     """Numbers are a number to predict, unless they are few and whole."""
-    try:
-        numbers = [float(label) for label in labels]
-    except ValueError:
+    values = [number(label) for label in labels]
+    whole = all(value is None or value.is_integer() for value in values)
+    if whole and len({label if v is None else v for label, v in zip(labels, values, strict=True)}) <= FEW_VALUES:
         return "classes"
-    few = len(set(numbers)) <= FEW_VALUES and all(number.is_integer() for number in numbers)
-    return "classes" if few else "number"
+    if odd := slips(labels, rows):
+        what = f"column {target!r} holds numbers, but {quoted(odd)}; {remedy(odd)}"
+        raise ValueError(f"{what}, or add --task classes if these are names.")
+    return "classes" if None in values else "number"
 
 
-def _numbers(labels: list[Any], target: str) -> np.ndarray:
-    try:
-        return np.asarray(labels, dtype=float)
-    except ValueError:
-        raise ValueError(f"column {target!r} has cells that are no numbers; leave out --task number.") from None
+def _numbers(labels: list[Any], target: str, rows: list[int]) -> np.ndarray:
+    values = [number(label) for label in labels]
+    if odd := [(row, label) for row, label, value in zip(rows, labels, values, strict=True) if value is None]:
+        what = f"column {target!r} has cells that are no numbers, {quoted(odd)}"
+        raise ValueError(f"{what}; {remedy(odd)}, or leave out --task number.")
+    return np.asarray(values, dtype=float)
 
 
 def _classes(labels: list[Any]) -> np.ndarray:
