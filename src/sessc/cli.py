@@ -109,11 +109,12 @@ def _fit(options: argparse.Namespace) -> int:
     from .columns import read
     from .training import train
 
-    out = options.out or options.data.with_suffix(".rules.json")
-    page = options.report or out.with_suffix(".html")
-    _check_paths(options.data, out, page)
     heard: list[str] = []
     table = read(options.data, heard.append)
+    out = options.out or options.data.with_suffix(".rules.json")
+    page = options.report or out.with_suffix(".html")
+    _check_new(out, options.data)
+    _check_new(page, options.data, out)
     say = _quiet if options.json else print
     for note in heard:
         say(f"{options.data}: {note}.")
@@ -149,16 +150,19 @@ def _fit(options: argparse.Namespace) -> int:
     return 0
 
 
-def _check_paths(data: Path, out: Path, page: Path) -> None:
-    """Complain before hours of work, and not after, about files that cannot be written."""
-    if len({path.resolve() for path in (data, out, page)}) < 3:
-        raise ValueError(f"the data, the model and the report need a file each; {out} and {page} clash.")
-    for path in (out, page):
-        if not path.parent.is_dir():
-            raise ValueError(f"there is no folder {path.parent} to write {path.name} into.")
+def _check_new(path: Path, *others: Path | None) -> None:
+    """Complain before hours of work, and not after, about a file that cannot or must not be written."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; name a file in it.")
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent} to write {path.name} into.")
+    if path.resolve() in {other.resolve() for other in others if other}:
+        raise ValueError(f"{path} is a file that this command reads or writes already; choose another name.")
 
 
 def _predict(options: argparse.Namespace) -> int:
+    if options.out:
+        _check_new(options.out, options.model, options.data)
     model, table = _read(options)
     rules, X = model.rules, model.features(table)
     _say_missing(model, table)
@@ -199,6 +203,7 @@ def _report(options: argparse.Namespace) -> int:
 
     model = load(options.model)
     out = options.out or options.model.with_suffix(".html")
+    _check_new(out, options.model, options.examples)
     examples = None if options.examples is None else model.features(read(options.examples, _aside))
     title = options.title or f"Rules for {model.rules.target_name}"
     model.rules.to_html(out, title=title, evaluations=model.evaluations, examples=examples)
@@ -210,6 +215,7 @@ def _export(options: argparse.Namespace) -> int:
     from .files import load
     from .report.onnx import to_onnx
 
+    _check_new(options.onnx, options.model)
     model = load(options.model)
     made = to_onnx(model.rules, model.columns)
     options.onnx.write_bytes(made.SerializeToString())

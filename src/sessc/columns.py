@@ -50,6 +50,8 @@ def read(path: Any, say: Callable[[str], Any] = _ignore) -> Table:
         raise ValueError(f"there is no file {path}.")
     if path.suffix.lower() in (".parquet", ".pq"):
         return _read_parquet(path)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; give a table in it.")
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:

@@ -45,6 +45,8 @@ def save(model: Model | RuleBase, path: str | os.PathLike) -> None:
 
 def load(path: str | os.PathLike) -> Model:
     """Read a model from a file that :func:`save` wrote."""
+    if Path(path).is_dir():
+        raise ValueError(f"{path} is a folder; give a file of rules in it.")
     try:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
