@@ -34,6 +34,28 @@ def test_parquet_is_read_as_the_same_table(tmp_path):
         read(write(tmp_path / "broken.parquet", "no"))
 
 
+def test_the_index_of_a_data_frame_is_no_column(tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install 'sessc[cli]'")
+    pandas = pytest.importorskip("pandas")
+    said = []
+    for index, name in (([5, 7], "__index_level_0__"), (pandas.Index(["p", "q"], name="who"), "who")):
+        pandas.DataFrame({"a": [1.5, 2.5]}, index=index).to_parquet(tmp_path / "t.parquet")
+        assert read(tmp_path / "t.parquet", said.append) == {"a": ["1.5", "2.5"]}
+        assert said.pop() == f"the index of the data frame, {name}, is no column and is left out"
+    pandas.DataFrame({"a": [1.5, 2.5]}).to_parquet(tmp_path / "t.parquet")
+    assert read(tmp_path / "t.parquet", said.append) == {"a": ["1.5", "2.5"]}
+    assert said == []
+
+
+def test_two_parquet_columns_of_one_name_are_called_that(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install 'sessc[cli]'")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table([[1], [2]], names=["a", "a"]), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"t\.parquet has two columns called 'a'; rename one\."):
+        read(tmp_path / "t.parquet")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -49,7 +49,7 @@ def read(path: Any, say: Callable[[str], Any] = _ignore) -> Table:
     if not path.exists():
         raise ValueError(f"there is no file {path}.")
     if path.suffix.lower() in (".parquet", ".pq"):
-        return _read_parquet(path)
+        return _read_parquet(path, say)
     if path.is_dir():
         raise ValueError(f"{path} is a folder; give a table in it.")
     try:
@@ -90,9 +90,7 @@ def _separator(text: str) -> str:
 
 
 def _table(path: Path, header: list[str], rows: list[list[str]]) -> Table:
-    twice = [name for name, count in Counter(header).items() if count > 1]
-    if twice:
-        raise ValueError(f"{path} has two columns called {twice[0]!r}; rename one.")
+    _refuse_twice(path, header)
     for k, row in enumerate(rows):
         if len(row) != len(header):
             raise ValueError(f"row {k + 1} of {path} has {len(row)} cells and the header {len(header)}.")
@@ -100,6 +98,11 @@ def _table(path: Path, header: list[str], rows: list[list[str]]) -> Table:
         name: [_cell(cell) for cell in column]
         for name, column in zip(header, zip(*rows, strict=True), strict=True)
     }
+
+
+def _refuse_twice(path: Path, names: Iterable[str]) -> None:
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise ValueError(f"{path} has two columns called {twice[0]!r}; rename one.")
 
 
 def _with_points(table: Table, say: Callable[[str], Any]) -> Table:
@@ -112,18 +115,29 @@ def _with_points(table: Table, say: Callable[[str], Any]) -> Table:
     return {name: [cell and point.get(cell, cell) for cell in cells] for name, cells in table.items()}
 
 
-def _read_parquet(path: Path) -> Table:
+def _read_parquet(path: Path, say: Callable[[str], Any]) -> Table:
     try:
         from pyarrow import parquet
     except ImportError:
         raise ValueError(f"reading {path} needs pyarrow; pip install 'sessc[cli]', or save it as CSV.") from None
-    try:
-        found = parquet.read_table(path)
-    except Exception as error:  # pyarrow has many kinds of complaint about a damaged file
-        raise ValueError(f"{path} is not a Parquet file, or a damaged one: {str(error).splitlines()[0]}") from None
+    if not path.is_dir():
+        _refuse_twice(path, _undamaged(parquet.read_schema, path).names)
+    found = _undamaged(parquet.read_table, path)
     if found.num_rows == 0:
         raise ValueError(f"{path} has no rows.")
-    return {name: [_cell(value) for value in found.column(name).to_pylist()] for name in found.column_names}
+    described = found.schema.pandas_metadata or {}
+    index = [name for name in described.get("index_columns", ()) if name in found.column_names]
+    if index:
+        say(f"the index of the data frame, {', '.join(index)}, is no column and is left out")
+    kept = [name for name in found.column_names if name not in index]
+    return {name: [_cell(value) for value in found.column(name).to_pylist()] for name in kept}
+
+
+def _undamaged(read: Callable[[Path], Any], path: Path) -> Any:
+    try:
+        return read(path)
+    except Exception as error:  # pyarrow has many kinds of complaint about a damaged file
+        raise ValueError(f"{path} is not a Parquet file, or a damaged one: {str(error).splitlines()[0]}") from None
 
 
 def _cell(value: Any) -> str | None:
