@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from sessc import RuleBase, __version__
+from sessc import Model, RuleBase, __version__
 from sessc.cli import main
 from sessc.columns import read
 from sessc.files import load
@@ -84,6 +84,20 @@ def test_a_table_becomes_rules_a_report_and_answers(folder, capsys):
     np.testing.assert_array_equal(
         RuleBase.load(folder / "patients.rules.json")(X), [row["health"] for row in rows]
     )
+
+
+def test_rules_changed_by_hand_still_take_the_raw_table(folder, capsys, tmp_path):
+    model = Model.load(folder / "patients.rules.json")
+    changed = model.rules.with_condition(1, "age", about=60.0, width=5.0)
+    model.with_rules(changed).save(tmp_path / "changed.json")
+    again = Model.load(tmp_path / "changed.json")
+    assert again.columns == model.columns
+    assert again.evaluations == {}
+    assert again.rules.edits == changed.edits
+    assert main(["predict", str(tmp_path / "changed.json"), str(folder / "new.csv")]) == 0
+    assert capsys.readouterr().out.startswith("health,p(ill),p(well)\n")
+    with pytest.raises(ValueError, match=r"the columns give the features age, .*, and the rules are about age\."):
+        model.with_rules(RuleBase.write([({"age": (60.0, 5.0)}, {"ill": 1.0}), ({}, {"well": 1.0})]))
 
 
 def test_answers_go_to_a_file_or_as_json(folder, capsys, tmp_path):

@@ -15,6 +15,7 @@ from .cluster import (
 )
 from .explain import Explanation
 from .losses import LogLoss, Loss, SquaredLoss
+from .model import Model
 from .objective import Objective
 from .pipelines import rules_of
 from .report.plots import (
@@ -54,6 +55,7 @@ __all__ = [
     "LogLoss",
     "Loss",
     "MembershipDisplay",
+    "Model",
     "Objective",
     "Power",
     "Quadratic",

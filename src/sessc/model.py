@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,58 @@ __all__ = ["Model"]
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Rules with everything that is needed to use them on raw tables."""
+    """Rules with everything that is needed to use them on raw tables: what ``sessc fit`` writes.
+
+    To change the rules of a file and keep what it says about columns, change them here and not in a
+    :class:`RuleBase`, which knows features only:
+
+    >>> import sessc
+    >>> model = sessc.Model.load("patients.rules.json")  # doctest: +SKIP
+    >>> changed = model.rules.with_condition(1, "age", about=60)  # doctest: +SKIP
+    >>> model.with_rules(changed).save("changed.json")  # doctest: +SKIP
+
+    ``sessc predict changed.json new.csv`` then takes the same raw table as before.
+    """
 
     rules: RuleBase
     columns: Columns | None = None
     """How tables are read; None if rows are numbers already."""
     evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
     """Measures on rows that were held out, by the name of what was measured."""
+
+    def __post_init__(self) -> None:
+        if self.columns is not None and tuple(self.columns.features) != self.rules.feature_names:
+            raise ValueError(
+                f"the columns give the features {', '.join(self.columns.features)}, "
+                f"and the rules are about {', '.join(self.rules.feature_names)}."
+            )
+
+    @classmethod
+    def load(cls, path: Any) -> Model:
+        """Read a model from a file that ``save`` or ``sessc fit`` wrote. Reading never runs code."""
+        from .files import load
+
+        return load(path)
+
+    def save(self, path: Any) -> None:
+        """Write the model to a JSON file; see :mod:`sessc.files`."""
+        from .files import save
+
+        save(self, path)
+
+    def with_rules(self, rules: RuleBase) -> Model:
+        """The model with other rules for the same columns, and without measures, which were of the rules before.
+
+        Parameters
+        ----------
+        rules : RuleBase
+            About the same features, such as ``model.rules`` changed by hand.
+
+        Returns
+        -------
+        Model
+        """
+        return replace(self, rules=rules, evaluations={})
 
     def features(self, table: Mapping[str, Sequence[str | None]]) -> np.ndarray:
         """A raw table as the numbers that the rules are about."""

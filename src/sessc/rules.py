@@ -256,7 +256,10 @@ class RuleBase:
 
     @classmethod
     def load(cls, path: Any) -> RuleBase:
-        """Read rules from a file that ``save`` wrote. Reading never runs code."""
+        """Read rules from a file that ``save`` wrote. Reading never runs code.
+
+        Of a file that ``sessc fit`` wrote these are the rules alone; :class:`sessc.Model` keeps its columns.
+        """
         from .files import load
 
         return load(path).rules
