@@ -117,6 +117,24 @@ def test_one_answer_is_explained(folder, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["answer"] == "ill"
     np.testing.assert_allclose(np.sum(found["contributions"], axis=0), found["outputs"])
+    assert found["classes"] == ["ill", "well"]
+    assert found["values"]["pressure"] == 150.0
+    rules = load(folder / "patients.rules.json").rules
+    assert [len(grades) for grades in found["grades"]] == rules.n_conditions.tolist()
+    assert all(0 <= grade <= 1 for grades in found["grades"] for grade in grades.values())
+    seen = np.asarray([np.prod(list(grades.values())) for grades in found["grades"]])
+    np.testing.assert_allclose(seen / seen.sum(), found["firing"])
+
+
+def test_a_row_is_explained_whatever_the_others_are(folder, capsys, tmp_path):
+    (tmp_path / "t.csv").write_text("age,smoker,pressure\n50,no,120\nold,,\n,maybe,120\n")
+    given = ["explain", str(folder / "patients.rules.json"), str(tmp_path / "t.csv"), "--row"]
+    assert main([*given, "1"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main([*given, "2"]) == 2
+    assert "row 2 has 'old' in column 'age', which holds numbers;" in capsys.readouterr().err
+    assert main([*given, "3"]) == 2
+    assert "row 3 has 'maybe' in column 'smoker'" in capsys.readouterr().err
 
 
 def test_what_a_model_is_and_its_page(folder, capsys, tmp_path):

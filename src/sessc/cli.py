@@ -8,14 +8,16 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .columns import Table
+    from .explain import Explanation
     from .model import Model
 
 __all__ = ["main"]
@@ -182,19 +184,42 @@ def _predict(options: argparse.Namespace) -> int:
 
 
 def _explain(options: argparse.Namespace) -> int:
+    from .model import only
+
     model, table = _read(options)
     found = model.explain(table, options.row)
-    _say_missing(model, table)
-    if not options.json:
-        print(found)
-        return 0
-    names = model.rules.feature_names
-    changes = [{"feature": names[c.feature], "value": c.value, "answer": _plain(c.answer)} for c in found.changes]
-    said = {"answer": _plain(found.answer), "firing": found.firing.tolist(), "outputs": found.outputs.tolist()}
-    if model.rules.classes is not None:
-        said["probabilities"] = found.probabilities.tolist()
-    print(json.dumps(said | {"contributions": found.contributions.sum(axis=1).tolist(), "changes": changes}))
+    _say_missing(model, only(table, options.row))
+    print(json.dumps({"row": options.row} | _explained(found)) if options.json else found)
     return 0
+
+
+def _explained(found: Explanation) -> dict[str, Any]:
+    """An explanation, for machines: lists over rules, in them over classes or by the name of a feature."""
+    rules, names = found.rules, found.rules.feature_names
+    return {
+        "target": rules.target_name,
+        "answer": _plain(found.answer),
+        "classes": None if rules.classes is None else rules.classes.tolist(),
+        "probabilities": None if rules.classes is None else found.probabilities.tolist(),
+        "values": dict(zip(names, found.x.tolist(), strict=True)),
+        "firing": found.firing.tolist(),
+        "grades": _grades(found),
+        "contributions": found.contributions.sum(axis=1).tolist(),
+        "outputs": found.outputs.tolist(),
+        "changes": [
+            {"feature": names[c.feature], "column": c.column, "value": c.value, "answer": _plain(c.answer)}
+            for c in found.changes
+        ],
+    }
+
+
+def _grades(found: Explanation) -> list[dict[str, float]]:
+    """How well the row meets the conditions that each rule has."""
+    rules, names = found.rules, found.rules.feature_names
+    return [
+        {name: grade for name, grade, width in zip(names, grades, widths, strict=True) if width < inf}
+        for grades, widths in zip(found.grades.tolist(), rules.widths.tolist(), strict=True)
+    ]
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -266,7 +291,7 @@ def _aside(note: str) -> None:
     print(note, file=sys.stderr)
 
 
-def _say_missing(model: Model, table: Table) -> None:
+def _say_missing(model: Model, table: Mapping[str, Sequence[str | None]]) -> None:
     """What missing cells counted as, beside the answers."""
     for note in model.columns.notes(table) if model.columns else ():
         _aside(note)

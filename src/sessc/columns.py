@@ -156,12 +156,12 @@ class Number:
     def features(self) -> list[str]:
         return [self.name]
 
-    def encode(self, cells: Sequence[str | None]) -> np.ndarray:
+    def encode(self, cells: Sequence[str | None], first: int = 1) -> np.ndarray:
         values = np.empty((len(cells), 1))
         for k, cell in enumerate(cells):
             value = self.fill if cell is None else number(cell)
             if value is None:
-                where = f"row {k + 1} has {cell!r} in column {self.name!r}"
+                where = f"row {first + k} has {cell!r} in column {self.name!r}"
                 raise ValueError(f"{where}, which holds numbers; correct the cell, or empty it if it is unknown.")
             values[k] = value
         return values
@@ -184,14 +184,14 @@ class Category:
         """The categories that are features."""
         return self.values[1:] if len(self.values) == 2 else self.values
 
-    def encode(self, cells: Sequence[str | None]) -> np.ndarray:
+    def encode(self, cells: Sequence[str | None], first: int = 1) -> np.ndarray:
         codes = {value: np.asarray([value == shown for shown in self.shown], float) for value in self.values}
         rows = []
         for k, cell in enumerate(cells):
             value = self.fill if cell is None else cell
             if value not in codes:
                 known = ", ".join(self.values[:10]) + (", ..." if len(self.values) > 10 else "")
-                where = f"row {k + 1} has {value!r} in column {self.name!r}"
+                where = f"row {first + k} has {value!r} in column {self.name!r}"
                 raise ValueError(f"{where}, which the model has never seen; it knows {known}.")
             rows.append(codes[value])
         return np.asarray(rows)
@@ -223,11 +223,14 @@ class Columns:
             if n
         ]
 
-    def encode(self, table: Mapping[str, Sequence[str | None]]) -> np.ndarray:
-        """The table as numbers (n, n_features); columns that are not asked for are ignored."""
+    def encode(self, table: Mapping[str, Sequence[str | None]], first: int = 1) -> np.ndarray:
+        """The table as numbers (n, n_features); columns that are not asked for are ignored.
+
+        ``first`` is the number of its first row, for complaints.
+        """
         if missing := [name for name in self.names if name not in table]:
             raise ValueError(f"the table has no column {missing[0]!r}; it has {', '.join(table)}.")
-        return np.concatenate([column.encode(table[column.name]) for column in self.each], axis=1)
+        return np.concatenate([column.encode(table[column.name], first) for column in self.each], axis=1)
 
 
 def _filling(column: Column) -> str:

@@ -13,7 +13,7 @@ from .evaluation import Evaluation
 from .explain import Explanation
 from .rules import RuleBase
 
-__all__ = ["Model"]
+__all__ = ["Model", "only"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,19 +71,24 @@ class Model:
         """
         return replace(self, rules=rules, evaluations={})
 
-    def features(self, table: Mapping[str, Sequence[str | None]]) -> np.ndarray:
-        """A raw table as the numbers that the rules are about."""
-        return self.columns.encode(table) if self.columns else _plain(table, self.rules.feature_names)
+    def features(self, table: Mapping[str, Sequence[str | None]], first: int = 1) -> np.ndarray:
+        """A raw table as the numbers that the rules are about; ``first`` is the number of its first row."""
+        return self.columns.encode(table, first) if self.columns else _plain(table, self.rules.feature_names)
 
     def predict(self, table: Mapping[str, Sequence[str | None]]) -> np.ndarray:
         return self.rules(self.features(table))
 
     def explain(self, table: Mapping[str, Sequence[str | None]], row: int) -> Explanation:
-        """Why one row of a table, counted from 1, is answered as it is."""
-        X = self.features(table)
-        if not 1 <= row <= len(X):
-            raise ValueError(f"there is no row {row}; rows go from 1 to {len(X)}.")
-        return self.rules.explain(X[row - 1])
+        """Why one row of a table, counted from 1, is answered as it is; other rows may be anything."""
+        return self.rules.explain(self.features(only(table, row), row)[0])
+
+
+def only(table: Mapping[str, Sequence[str | None]], row: int) -> dict[str, Sequence[str | None]]:
+    """The table of one row of a table, counted from 1."""
+    n_rows = len(next(iter(table.values()), ()))
+    if not 1 <= row <= n_rows:
+        raise ValueError(f"there is no row {row}; rows go from 1 to {n_rows}.")
+    return {name: cells[row - 1 : row] for name, cells in table.items()}
 
 
 def _plain(table: Mapping[str, Sequence[Any]], names: Sequence[str]) -> np.ndarray:
