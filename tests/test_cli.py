@@ -310,3 +310,19 @@ def test_help_has_examples(capsys):
     with pytest.raises(SystemExit):
         main(["fit", "--help"])
     assert "--conditions" in capsys.readouterr().out
+
+
+def test_progress_is_counted_where_there_is_no_bar(folder, monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(sys.modules, "rich", None)
+    given = ["fit", str(folder / "patients.csv"), "--target", "health", "--rules", "2", "--conditions", "1"]
+    given += ["--out", str(tmp_path / "m.json")]
+    assert main(given) == 0
+    assert capsys.readouterr().err == ""
+    for stream in ("stdout", "stderr"):
+        monkeypatch.setattr(getattr(sys, stream), "isatty", lambda: True)
+    assert main(given) == 0
+    counted = capsys.readouterr().err.split("\r")
+    assert counted[1].startswith("fold 1 of at most ")
+    assert counted[-2].strip() == counted[-1] == ""
+    assert main([*given, "--json"]) == 0
+    assert capsys.readouterr().err == ""

@@ -132,7 +132,7 @@ def _fit(options: argparse.Namespace) -> int:
         held_out=options.held_out,
         seed=options.seed,
         say=say,
-        show_progress=sys.stdout.isatty() and not options.json,
+        watch=_quiet if options.json else _watch,
     )
     _save(model, out)
     model.rules.to_html(page, title=f"Rules for {options.target}", evaluations=model.evaluations)
@@ -150,6 +150,25 @@ def _fit(options: argparse.Namespace) -> int:
         print(f"{name}: {str(evaluation)[0].lower()}{str(evaluation)[1:]}")
     print(f"\nWrote {out} and {page}; open the page in a browser.")
     return 0
+
+
+def _watch(estimator: Any) -> None:
+    """Show progress to whoever sits at a terminal: as a bar, or where there is none as a counter."""
+    from ._progress import count_on
+
+    if not (sys.stdout.isatty() and _has_bar(estimator)) and sys.stderr.isatty():
+        count_on(estimator, sys.stderr)
+
+
+def _has_bar(estimator: Any) -> bool:
+    """Give an estimator a progress bar, if scikit-learn and rich have one."""
+    try:
+        from sklearn.callback import ProgressBar
+
+        estimator.set_callbacks(ProgressBar())
+    except ImportError:
+        return False
+    return True
 
 
 def _check_new(path: Path, *others: Path | None) -> None:

@@ -38,9 +38,12 @@ def train(
     held_out: float = 0.25,
     seed: int = 0,
     say: Callable[[str], Any] = print,
-    show_progress: bool = False,
+    watch: Callable[[Any], Any] = bool,
 ) -> tuple[Model, list[str]]:
-    """Rules for a column of a table, with measures on rows held out; and notes on how the table was read."""
+    """Rules for a column of a table, with measures on rows held out; and notes on how the table was read.
+
+    ``say`` hears what is going on, and ``watch`` is given the estimator before it is fitted.
+    """
     if target in set(skip) | set(categorical):
         raise ValueError(f"{target!r} is the column to predict, so it can be neither skipped nor categorical.")
     table, notes, row_numbers = _with_target(table, target)
@@ -59,8 +62,7 @@ def train(
     features = f"{X.shape[1]} feature{'s' * (X.shape[1] != 1)}"
     say(f"Learning from {len(rows)} rows and {features}; {len(rest)} rows are held out ...")
     model = _estimator(task, n_rules, conditions, seed)
-    if show_progress:
-        _with_progress(model)
+    watch(model)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # folds can do without it
         model.fit(X[rows], y[rows])
@@ -165,16 +167,6 @@ def _estimator(task: str, n_rules: int | None, conditions: float | None, seed: i
     if task == "number":
         return TSKRegressorCV(**settings)
     return TSKClassifierCV(class_weight="balanced", **settings)
-
-
-def _with_progress(model: Any) -> None:
-    """A progress bar, where scikit-learn and rich have one to give."""
-    try:
-        from sklearn.callback import ProgressBar
-
-        model.set_callbacks(ProgressBar())
-    except ImportError:
-        pass
 
 
 def _line(task: str) -> tuple[str, Any]:
