@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import shlex
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from sessc import Model, RuleBase, __version__
-from sessc.cli import main
+from sessc.cli import EXAMPLES, _parser, main
 from sessc.columns import read
 from sessc.files import load
 
@@ -147,6 +148,9 @@ def test_what_a_model_is_and_its_page(folder, capsys, tmp_path):
     assert (
         main(["report", model, "--out", str(page), "--title", "A & B", "--examples", str(folder / "new.csv")]) == 0
     )
+    capsys.readouterr()
+    assert main(["report", model, "--out", str(tmp_path / "other.html"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"report": str(tmp_path / "other.html")}
     text = page.read_text(encoding="utf-8")
     assert "<title>A &amp; B</title>" in text
     assert "row 3" in text
@@ -156,6 +160,9 @@ def test_the_exported_model_takes_the_raw_table(folder, capsys, tmp_path):
     runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     assert main(["export", str(folder / "patients.rules.json"), "--onnx", str(tmp_path / "m.onnx")]) == 0
     assert "its inputs are age, smoker, pressure" in capsys.readouterr().out
+    given = ["export", str(folder / "patients.rules.json"), "--onnx", str(tmp_path / "n.onnx")]
+    assert main([*given, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["inputs"] == ["age", "smoker", "pressure"]
     model, table = load(folder / "patients.rules.json"), read(folder / "patients.csv")
     numbers = {n: np.asarray([[np.nan if c is None else float(c)] for c in table[n]]) for n in ("age", "pressure")}
     texts = {"smoker": np.asarray([["" if c is None else c] for c in table["smoker"]], dtype=object)}
@@ -310,6 +317,24 @@ def test_help_has_examples(capsys):
     with pytest.raises(SystemExit):
         main(["fit", "--help"])
     assert "--conditions" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "explain", "report", "export", "info", "demo"])
+def test_every_command_has_examples_that_can_be_parsed(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    shown = capsys.readouterr().out
+    assert f"examples:\n  sessc {command} " in shown
+    for line in EXAMPLES[command].splitlines():
+        options = _parser().parse_args(shlex.split(line.partition("      ")[0])[1:])
+        assert options.run.__name__ == f"_{command}"
+
+
+def test_columns_may_be_named_before_the_table():
+    options = _parser().parse_args(["fit", "--skip", "a", "--skip", "b", "t.csv", "--target", "y"])
+    assert options.skip == ["a", "b"]
+    assert str(options.data) == "t.csv"
+    assert _parser().parse_args(["fit", "t.csv", "--target", "y"]).skip == []
 
 
 def test_progress_is_counted_where_there_is_no_bar(folder, monkeypatch, capsys, tmp_path):

@@ -22,13 +22,41 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-EXAMPLES = """\
-examples:
+EXAMPLES = {
+    "": """\
   sessc fit patients.csv --target diagnosis      learn rules; writes patients.rules.json and patients.rules.html
   sessc predict patients.rules.json new.csv      answers for new rows, as CSV
   sessc explain patients.rules.json new.csv --row 3
   sessc export patients.rules.json --onnx rules.onnx
-"""
+""",
+    "fit": """\
+  sessc fit patients.csv --target diagnosis
+  sessc fit patients.csv --target diagnosis --rules 4 --conditions 3      few and short rules
+  sessc fit patients.csv --target diagnosis --skip name --skip "post code" --categorical ward
+""",
+    "predict": """\
+  sessc predict patients.rules.json new.csv
+  sessc predict patients.rules.json new.csv --out answers.csv
+""",
+    "explain": """\
+  sessc explain patients.rules.json new.csv --row 3
+  sessc explain patients.rules.json new.csv --row 3 --json
+""",
+    "report": """\
+  sessc report patients.rules.json --title "Who is ill?"
+  sessc report patients.rules.json --examples new.csv --out page.html
+""",
+    "export": """\
+  sessc export patients.rules.json --onnx rules.onnx
+""",
+    "info": """\
+  sessc info patients.rules.json
+  sessc info patients.rules.json --json
+""",
+    "demo": """\
+  sessc demo --rules 3
+""",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,13 +79,22 @@ def _parser() -> argparse.ArgumentParser:
 
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
-        prog="sessc", description="Fuzzy rule models that people can read.", epilog=EXAMPLES, formatter_class=raw
+        prog="sessc",
+        description="Fuzzy rule models that people can read.",
+        epilog="examples:\n" + EXAMPLES[""],
+        formatter_class=raw,
     )
     parser.add_argument("--version", action="version", version=f"sessc {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     def command(name: str, run: Any, about: str, *arguments: str) -> argparse.ArgumentParser:
-        one = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
+        one = commands.add_parser(
+            name,
+            help=about,
+            description=about[0].upper() + about[1:] + ".",
+            epilog="examples:\n" + EXAMPLES[name],
+            formatter_class=raw,
+        )
         for argument in arguments:
             one.add_argument(argument, type=Path, help=FILES[argument])
         one.set_defaults(run=run)
@@ -67,9 +104,10 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--target", required=True, metavar="COLUMN", help="the column to predict")
     fit.add_argument("--task", choices=("classes", "number"), help="what the target is (default: as it looks)")
     fit.add_argument("--rules", type=int, metavar="R", help="number of rules (default: chosen from the data)")
-    fit.add_argument("--conditions", type=float, metavar="C", help="conditions a rule may have on average")
-    fit.add_argument("--skip", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
-    fit.add_argument("--categorical", nargs="+", default=[], metavar="COLUMN", help="numbers that are only names")
+    fit.add_argument("--conditions", type=float, metavar="C", help="short rules, of so many conditions on average")
+    again: dict[str, Any] = {"action": "append", "default": [], "metavar": "COLUMN"}
+    fit.add_argument("--skip", **again, help="a column to leave out; repeat for more")
+    fit.add_argument("--categorical", **again, help="a column of numbers that are only names; repeat for more")
     fit.add_argument(
         "--held-out", type=float, default=0.25, metavar="SHARE", help="rows to test on (default: 0.25)"
     )
@@ -93,8 +131,11 @@ def _parser() -> argparse.ArgumentParser:
         "--examples", type=Path, metavar="TABLE", help="rows to start from, which the page will contain"
     )
 
+    report.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
     export = command("export", _export, "write the model for other programs", "model")
     export.add_argument("--onnx", type=Path, required=True, metavar="FILE", help="an ONNX file")
+    export.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
     info = command("info", _info, "show what a model is", "model")
     info.add_argument("--json", action="store_true", help="print one JSON object instead of text")
@@ -251,7 +292,7 @@ def _report(options: argparse.Namespace) -> int:
     examples = None if options.examples is None else model.features(read(options.examples, _aside))
     title = options.title or f"Rules for {model.rules.target_name}"
     model.rules.to_html(out, title=title, evaluations=model.evaluations, examples=examples)
-    print(f"Wrote {out}; open it in a browser.")
+    print(json.dumps({"report": str(out)}) if options.json else f"Wrote {out}; open it in a browser.")
     return 0
 
 
@@ -263,7 +304,11 @@ def _export(options: argparse.Namespace) -> int:
     model = load(options.model)
     made = to_onnx(model.rules, model.columns)
     options.onnx.write_bytes(made.SerializeToString())
-    print(f"Wrote {options.onnx}; its inputs are {', '.join(given.name for given in made.graph.input)}.")
+    inputs, outputs = ([one.name for one in ends] for ends in (made.graph.input, made.graph.output))
+    if options.json:
+        print(json.dumps({"onnx": str(options.onnx), "inputs": inputs, "outputs": outputs}))
+    else:
+        print(f"Wrote {options.onnx}; its inputs are {', '.join(inputs)}.")
     return 0
 
 
