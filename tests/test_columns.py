@@ -62,7 +62,9 @@ def test_two_parquet_columns_of_one_name_are_called_that(tmp_path):
         ("", "no rows below its header"),
         ("a,b\n", "no rows below its header"),
         ("a,a\n1,2\n", "two columns called 'a'"),
-        ("a,b\n1,2\n3\n", "row 2 of .* has 1 cells and the header 2"),
+        ("a,b\n1,2\n3\n", "row 2 of .* has 1 cell and the header 2"),
+        ("a,c,y\n1,2\n1,2,3\n4,5,6\n", "row 1 of .* has 2 cells and the header 3"),
+        ("a;c;y\n1,5;2\n", "row 1 of .* has 2 cells and the header 3"),
     ],
 )
 def test_tables_that_are_none(tmp_path, text, message):
@@ -178,6 +180,7 @@ def test_a_missing_category_that_training_never_missed_counts_as_the_commonest()
 def test_separators_are_found_behind_quotes_and_blank_lines(tmp_path):
     table = read(write(tmp_path / "t.csv", '\n"a,mm";"b,mm"\n\n1;2\n  \n3;4\n\n'))
     assert table == {"a,mm": ["1", "3"], "b,mm": ["2", "4"]}
+    assert read(write(tmp_path / "t.csv", "note\na, b\nc\n")) == {"note": ["a, b", "c"]}
 
 
 def test_a_blank_line_of_one_column_is_a_missing_cell(tmp_path):

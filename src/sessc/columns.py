@@ -79,21 +79,24 @@ def _rows(text: str, separator: str) -> list[list[str]]:
 
 
 def _separator(text: str) -> str:
-    """The one that gives the most columns in the header, where the first row has as many."""
+    """The one that cuts most of the first rows into as many cells as the header, and that into several."""
     start = "\n".join(line for line in text.splitlines() if line.strip()).split("\n", 20)[:20]
 
-    def columns(separator: str) -> tuple[bool, int]:
+    def fit(separator: str) -> tuple[float, int, float]:
         rows = _rows("\n".join(start), separator)
-        return len({len(row) for row in rows[:2]}) == 1, len(rows[0]) if rows else 0
+        n_columns = len(rows[0]) if rows else 0
+        alike = sum(len(row) == n_columns for row in rows[1:]) / max(len(rows) - 1, 1)
+        return alike * (n_columns > 1), n_columns, alike
 
-    return max(",;\t", key=columns)
+    return max(",;\t", key=fit)
 
 
 def _table(path: Path, header: list[str], rows: list[list[str]]) -> Table:
     _refuse_twice(path, header)
     for k, row in enumerate(rows):
         if len(row) != len(header):
-            raise ValueError(f"row {k + 1} of {path} has {len(row)} cells and the header {len(header)}.")
+            cells = f"{len(row)} cell{'s' * (len(row) != 1)}"
+            raise ValueError(f"row {k + 1} of {path} has {cells} and the header {len(header)}.")
     return {
         name: [_cell(cell) for cell in column]
         for name, column in zip(header, zip(*rows, strict=True), strict=True)
