@@ -126,8 +126,12 @@ def test_tables_that_do_not_fit_are_named():
         columns.encode(TABLE | {"sex": ["f", "m", "x", "f"] * 4})
     with pytest.raises(ValueError, match="no column 'nope'"):
         learn(TABLE, skip=["nope"])
-    with pytest.raises(ValueError, match="no column is left"):
+    with pytest.raises(ValueError, match="no column is left to learn from: same: left out, it is always 'x'"):
         learn({"same": ["x", "x"]})
+    with pytest.raises(ValueError, match=r"no column is left to learn from: all are skipped\."):
+        learn({"same": ["x", "x"]}, skip=["same"])
+    with pytest.raises(ValueError, match=r"no column is left to learn from: there is no other\."):
+        learn({})
 
 
 @pytest.mark.parametrize(
@@ -175,6 +179,13 @@ def test_commas_are_decimal_points_between_semicolons(tmp_path):
 def test_a_missing_category_that_training_never_missed_counts_as_the_commonest():
     columns = Columns((Category("sex", ("f", "m"), "m"),))
     np.testing.assert_array_equal(columns.encode({"sex": [None, "f"]}), [[1.0], [0.0]])
+
+
+def test_one_and_one_point_zero_are_one_category():
+    columns, notes = learn({"ward": ["1.0", "2", "1", "2.00", "07"]}, categorical=["ward"])
+    assert columns.each == (Category("ward", ("07", "1", "2"), "1"),)
+    assert notes == ["ward: 3 categories (07, 1, 2)"]
+    np.testing.assert_array_equal(columns.encode({"ward": ["1.0", "1", "2.0"]}), [[0, 1, 0], [0, 1, 0], [0, 0, 1]])
 
 
 def test_separators_are_found_behind_quotes_and_blank_lines(tmp_path):

@@ -30,6 +30,7 @@ FEW_CATEGORIES, MOST_CATEGORIES = 10, 50
 ODD_CELLS = 3
 """Cells that are quoted in a complaint."""
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
+WHOLE = re.compile(r"([+-]?\d+)\.0+")
 THOUSANDS = re.compile(r"[+-]?\d{1,3}([,.' ]\d{3})+([,.]\d+)?")
 
 Table = dict[str, list[str | None]]
@@ -191,7 +192,7 @@ class Category:
         codes = {value: np.asarray([value == shown for shown in self.shown], float) for value in self.values}
         rows = []
         for k, cell in enumerate(cells):
-            value = self.fill if cell is None else cell
+            value = self.fill if cell is None else cell if cell in codes else _code(cell)
             if value not in codes:
                 known = ", ".join(self.values[:10]) + (", ..." if len(self.values) > 10 else "")
                 where = f"row {first + k} has {value!r} in column {self.name!r}"
@@ -266,7 +267,7 @@ def learn(
     for name, cells in table.items():
         if name in skip:
             continue
-        known = [cell for cell in cells if cell is not None]
+        known = [_code(cell) for cell in cells if cell is not None]
         absent = len(cells) - len(known)
         numbers = [number(cell) for cell in known]
         if len(set(known)) < 2:
@@ -289,7 +290,8 @@ def learn(
     if twice := [feature for feature, n in Counter(found.features).items() if n > 1]:
         raise ValueError(f"two columns give a feature called {twice[0]!r}; rename one of them.")
     if not columns:
-        raise ValueError("no column is left to learn from; " + "; ".join(notes) + ".")
+        why = "; ".join(notes) or ("all are skipped" if table else "there is no other")
+        raise ValueError(f"no column is left to learn from: {why}.")
     return found, notes
 
 
@@ -335,6 +337,12 @@ def _category(name: str, known: list[str], absent: int) -> Category:
     counts = Counter(known)
     values = tuple(sorted(counts)) + ((ABSENT,) if absent else ())
     return Category(name, values, ABSENT if absent else counts.most_common(1)[0][0])
+
+
+def _code(cell: str) -> str:
+    """A cell as a category: whole numbers alike, whether a program wrote 1 or 1.0."""
+    whole = WHOLE.fullmatch(cell)
+    return whole[1] if whole else cell
 
 
 def number(cell: str) -> float | None:
