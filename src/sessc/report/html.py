@@ -41,7 +41,7 @@ def to_html(
         Where to write the page.
     title : str, optional
     evaluations : dict of Evaluation, optional
-        Measures to show, by the name of the model, that of these rules first.
+        Measures to show, on rows held out from learning, by the name of the model, that of these rules first.
     examples : data frame or array of shape (n, n_features), optional
         Rows to start from on the page. They are in the file for everyone to see, so none are by default.
 

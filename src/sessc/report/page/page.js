@@ -115,7 +115,7 @@ function arrange() {
   const rules = cards.map((_, r) => r).sort((a, b) => keys[order](a) - keys[order](b) || a - b);
   const kept = rules.filter((r) => cards[r].textContent.toLowerCase().includes(wanted));
   byId("rules").replaceChildren(...kept.map((r) => cards[r]));
-  byId("shown").textContent = `${kept.length} of ${cards.length} rules`;
+  byId("shown").textContent = `${kept.length} of ${cards.length} rule${cards.length === 1 ? "" : "s"}`;
 }
 
 /* What if. */
@@ -227,7 +227,7 @@ function evaluation() {
   if (!data.evaluations.length) return;
   byId("evaluation").hidden = false;
   const measures = Object.keys(data.evaluations[0].measures);
-  byId("measures").append(make("caption", {}, `On ${data.evaluations[0].n_rows} rows`),
+  byId("measures").append(make("caption", {}, `On ${data.evaluations[0].n_rows} rows held out`),
     make("tr", {}, make("th", {}, ""), ...measures.map((name) => make("th", { scope: "col" }, name))),
     ...data.evaluations.map((one) => make("tr", {}, make("th", { scope: "row" }, one.name), ...measures.map((name) => make("td", {}, one.measures[name].toFixed(3))))));
   const confusion = data.evaluations[0].confusion;
