@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -141,7 +142,7 @@ def test_a_row_is_explained_whatever_the_others_are(folder, capsys, tmp_path):
 def test_what_a_model_is_and_its_page(folder, capsys, tmp_path):
     model = str(folder / "patients.rules.json")
     assert main(["info", model]) == 0
-    assert "logistic regression: on 38 rows: accuracy 0." in capsys.readouterr().out
+    assert "On 38 rows held out:\n  rules                accuracy 0." in capsys.readouterr().out
     assert main(["info", model, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["columns"] == ["age", "smoker", "pressure"]
     page = tmp_path / "page.html"
@@ -307,6 +308,35 @@ def test_a_reader_that_stops_early_is_no_mistake(folder):
     running.stderr.close()
     assert running.wait() == 0
     assert "Broken" not in complaints
+
+
+def test_letters_that_a_terminal_lacks_are_written_plainly(folder):
+    code = "import sys; from sessc.cli import main; raise SystemExit(main(sys.argv[1:]))"
+    given = [sys.executable, "-c", code, "info", str(folder / "patients.rules.json")]
+    asked = {
+        "env": os.environ | {"PYTHONIOENCODING": "ascii"},
+        "capture_output": True,
+        "text": True,
+        "check": True,
+    }
+    assert "(+/- " in subprocess.run(given, **asked).stdout
+
+
+def test_an_interruption_is_quiet(folder, monkeypatch, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sessc.files.load", interrupt)
+    assert main(["info", str(folder / "patients.rules.json")]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_linear_rules_come_with_a_hint(folder, capsys, tmp_path):
+    given = ["fit", str(folder / "patients.csv"), "--target", "health", "--rules", "1"]
+    assert main([*given, "--out", str(tmp_path / "m.json")]) == 0
+    shown = capsys.readouterr().out
+    assert load(tmp_path / "m.json").rules.order == 1
+    assert "--conditions 3 for short IF–THEN rules" in shown
 
 
 def test_help_has_examples(capsys):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import csv
+import io
 import json
 import os
 import sys
@@ -59,12 +61,31 @@ EXAMPLES = {
 }
 
 
+PLAIN = {"±": "+/-", "–": "-", "²": "2"}
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """What a stream that lacks letters shows in their place."""
+    assert isinstance(error, UnicodeEncodeError)
+    lacking = error.object[error.start : error.end]
+    plain = "".join(PLAIN.get(letter, letter) for letter in lacking)
+    return plain.encode("ascii", "backslashreplace").decode(), error.end
+
+
+codecs.register_error("sessc.plain", _plainly)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the ``sessc`` command; returns its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="sessc.plain")
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
         return int(options.run(options))
+    except KeyboardInterrupt:
+        return 130  # as shells say of what was interrupted
     except BrokenPipeError:  # whoever reads has read enough; nothing is left to say at exit either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -187,8 +208,9 @@ def _fit(options: argparse.Namespace) -> int:
         )
         return 0
     print(f"\n{model.rules}\n")
-    for name, evaluation in model.evaluations.items():
-        print(f"{name}: {str(evaluation)[0].lower()}{str(evaluation)[1:]}")
+    _show_measures(model)
+    if model.rules.order:
+        print("\nThese rules are linear functions; add --conditions 3 for short IF–THEN rules instead.")
     print(f"\nWrote {out} and {page}; open the page in a browser.")
     return 0
 
@@ -320,10 +342,20 @@ def _info(options: argparse.Namespace) -> int:
         print(json.dumps(_about(model)))
         return 0
     print(model.rules)
-    for name, evaluation in model.evaluations.items():
-        print(f"\n{name}: {str(evaluation)[0].lower()}{str(evaluation)[1:]}", end="")
-    print()
+    if model.evaluations:
+        print()
+        _show_measures(model)
     return 0
+
+
+def _show_measures(model: Model) -> None:
+    from .report.text import _count
+
+    width = max(map(len, model.evaluations), default=0)
+    for k, (name, one) in enumerate(model.evaluations.items()):
+        if not k:
+            print(f"On {_count(one.n_rows, 'row')} held out:")
+        print(f"  {name:<{width}}  " + ", ".join(f"{m} {value:.4g}" for m, value in one.measures.items()))
 
 
 def _about(model: Model) -> dict[str, Any]:
