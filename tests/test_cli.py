@@ -336,7 +336,7 @@ def test_linear_rules_come_with_a_hint(folder, capsys, tmp_path):
     assert main([*given, "--out", str(tmp_path / "m.json")]) == 0
     shown = capsys.readouterr().out
     assert load(tmp_path / "m.json").rules.order == 1
-    assert "--conditions 3 for short IF–THEN rules" in shown
+    assert "short IF–THEN rules instead of linear functions, add --conditions 3." in shown
 
 
 def test_help_has_examples(capsys):

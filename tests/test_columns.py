@@ -121,7 +121,8 @@ def test_tables_that_do_not_fit_are_named():
     with pytest.raises(ValueError, match="row 2 has 'old' in column 'age', which holds numbers"):
         columns.encode(TABLE | {"age": ["1", "old", "3", "4"] * 4})
     with pytest.raises(
-        ValueError, match="row 3 has 'x' in column 'sex', which the model has never seen; it knows f, m"
+        ValueError,
+        match="row 3 has 'x' in column 'sex', which the model has never seen; write one of f, m, or leave",
     ):
         columns.encode(TABLE | {"sex": ["f", "m", "x", "f"] * 4})
     with pytest.raises(ValueError, match="no column 'nope'"):

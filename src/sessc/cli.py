@@ -209,8 +209,10 @@ def _fit(options: argparse.Namespace) -> int:
         return 0
     print(f"\n{model.rules}\n")
     _show_measures(model)
+    if options.rules and model.rules.n_rules < options.rules:
+        print(f"\nOf {options.rules} rules those that added nothing were dropped.")
     if model.rules.order:
-        print("\nThese rules are linear functions; add --conditions 3 for short IF–THEN rules instead.")
+        print("\nFor short IF–THEN rules instead of linear functions, add --conditions 3.")
     print(f"\nWrote {out} and {page}; open the page in a browser.")
     return 0
 

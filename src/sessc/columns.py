@@ -196,7 +196,9 @@ class Category:
             if value not in codes:
                 known = ", ".join(self.values[:10]) + (", ..." if len(self.values) > 10 else "")
                 where = f"row {first + k} has {value!r} in column {self.name!r}"
-                raise ValueError(f"{where}, which the model has never seen; it knows {known}.")
+                raise ValueError(
+                    f"{where}, which the model has never seen; write one of {known}, or leave it empty."
+                )
             rows.append(codes[value])
         return np.asarray(rows)
 
