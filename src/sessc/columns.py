@@ -194,7 +194,8 @@ class Category:
         for k, cell in enumerate(cells):
             value = self.fill if cell is None else cell if cell in codes else _code(cell)
             if value not in codes:
-                known = ", ".join(self.values[:10]) + (", ..." if len(self.values) > 10 else "")
+                values = [value for value in self.values if value != ABSENT]
+                known = ", ".join(values[:10]) + (", ..." if len(values) > 10 else "")
                 where = f"row {first + k} has {value!r} in column {self.name!r}"
                 raise ValueError(
                     f"{where}, which the model has never seen; write one of {known}, or leave it empty."
