@@ -53,10 +53,11 @@ def products(X: np.ndarray, y: np.ndarray, start: np.ndarray) -> Run:
 
     In the faster of two arrangements.
     """
-    from sessc.rows import Rows, keep_freed_memory
+    from sessc.rows import BLOCK_ELEMENTS, keep_freed_memory
 
     keep_freed_memory()
-    Y, blocks = np.eye(y.max() + 1)[y], Rows(X)._slices
+    step = BLOCK_ELEMENTS // (2 * X.shape[1] + 32)
+    Y, blocks = np.eye(y.max() + 1)[y], [slice(i, i + step) for i in range(0, len(X), step)]
     M = np.random.default_rng(1).random((len(start), 1 + 2 * X.shape[1] + Y.shape[1]))
     passes = [partial(arrangement, X, Y, blocks, M) for arrangement in (products_apart, products_together)]
     fastest = min(passes, key=lambda one: min(clocked(one)[0] for _ in range(3)))
@@ -226,7 +227,7 @@ def per_iteration(run: Run, seconds: float) -> tuple[float, Any]:
     if warm * MANY / FEW > LIMIT_SECONDS:
         raise Skip(f"{MANY} iterations would take more than {LIMIT_SECONDS} s")
     few, many, begin = np.inf, np.inf, time.perf_counter()
-    while many == np.inf or time.perf_counter() - begin < seconds:
+    while many <= few or time.perf_counter() - begin < seconds:
         few = min(few, clocked(run, FEW)[0])
         took, centers = clocked(run, MANY)
         many = min(many, took)

@@ -7,7 +7,7 @@
 A measurement is one (contender, size, round), a process of its own and a line of ``results/libraries.csv``.
 Within a round contenders take turns, so that a slow moment of the machine meets all alike; ratios are taken within
 rounds. What is recorded for this machine and the installed version is not measured again: remove the file to start
-anew.
+anew. It needs Linux, which is asked for cores, limits and memory.
 """
 
 from __future__ import annotations
@@ -84,6 +84,8 @@ class Measurement:
     version: str
     numpy: str
     machine: str
+    load: float
+    """Of the machine, over the minute before: other work shows here."""
     date: str
 
     @property
@@ -97,7 +99,10 @@ class Measurement:
     @classmethod
     def parse(cls, row: list[str]) -> Measurement:
         kinds = {"int": int, "float": float, "str": str}
-        return cls(*(kinds[str(field.type)](cell) for field, cell in zip(fields(cls), row, strict=True)))
+        found = cls(*(kinds[str(field.type)](cell) for field, cell in zip(fields(cls), row, strict=True)))
+        if found.seconds <= 0:
+            raise ValueError("an iteration that took no time")
+        return found
 
 
 def make_data(size: Size, n_classes: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -149,11 +154,12 @@ def machine() -> str:
     return f"{model}, {os.cpu_count()} cores"
 
 
-def measured(name: str, folder: Path, size: Size, round: int = 0, seconds: float = 1.0) -> Measurement:
+def measured(name: str, folder: Path, size: Size, round: int = 0, seconds: float = 3.0) -> Measurement:
     """One contender in a process of its own, repeating for some seconds what is faster than that."""
     package = CONTENDERS[name].package
     one_thread = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
     command = [interpreter(package), "-m", "benchmarks.contenders", name, str(folder), str(size.r), str(seconds)]
+    load, _, _ = os.getloadavg()
     ended = subprocess.run(command, cwd=ROOT, env=os.environ | one_thread, capture_output=True, text=True)
     said: dict[str, Any] = {"version": installed(package), "numpy": ""}
     try:
@@ -174,20 +180,22 @@ def measured(name: str, folder: Path, size: Size, round: int = 0, seconds: float
         version=said["version"],
         numpy=said["numpy"],
         machine=machine(),
+        load=load,
         date=date.today().isoformat(),
     )
 
 
 def missing(names: list[str], size: Size, results: Results) -> list[tuple[int, str]]:
     """The turns that are not recorded, round by round; a contender once left out has no further turn."""
-    out = {line.contender for line in results if line.size == size and line.skipped}
+    versions = {name: installed(CONTENDERS[name].package) for name in names}
+    here = [line for line in results if line.machine == machine() and line.version == versions.get(line.contender)]
+    out = {line.contender for line in here if line.size == size and line.skipped}
     return [
         (round, name)
         for round in range(ROUNDS[size])
         for name in names
-        if (version := installed(CONTENDERS[name].package)) and name not in out
-        if (name, *size, round, version, machine()) not in results
-        if size == HEADLINE or name not in ONLY_HEADLINE
+        if versions[name] and name not in out and (size == HEADLINE or name not in ONLY_HEADLINE)
+        if (name, *size, round, versions[name], machine()) not in results
     ]
 
 
