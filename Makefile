@@ -40,8 +40,11 @@ lint: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-docs  ## the guide and the public API as a site, docs/_build/index.html
 	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build
 
-bench: $(VENV)/.installed  ## speed and memory, as ratios inside one run
-	$(BIN)/python benchmarks/iteration.py
+# What is recorded in benchmarks/results for this machine is not measured again; remove it to start from nothing.
+bench: $(VENV)/.installed-paper .venv-fuzzy/.installed .venv-fuzzy-c-means/.installed  ## speed and memory, as ratios
+	$(BIN)/python -m benchmarks.iteration
+	$(BIN)/python -m benchmarks.libraries
+	$(BIN)/python -m benchmarks.page
 
 # What is recorded in experiments/results is not computed again; empty that folder to start from nothing.
 paper: $(VENV)/.installed-paper  ## the paper's tables, figures and docs/paper.md
@@ -65,6 +68,8 @@ compare: $(VENV)/.installed-paper  ## refined rules beside other models, docs/re
 REQUIRED_BY_highfis := highfis==0.36.0
 REQUIRED_BY_interpret := interpret-core==0.7.8
 REQUIRED_BY_imodels := imodels==3.0.4 six
+REQUIRED_BY_fuzzy := scikit-fuzzy==0.5.0 packaging soft-clustering==0.2.0 scikit-pytsk==0.0.6
+REQUIRED_BY_fuzzy-c-means := fuzzy-c-means==2.3.1
 
 compare-others: compare-with-highfis compare-with-interpret compare-with-imodels  ## models of other libraries
 

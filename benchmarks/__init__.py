@@ -1,0 +1,1 @@
+"""Speed and memory, as ratios: ``make bench``. Not installed."""
