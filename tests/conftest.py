@@ -1,6 +1,7 @@
 import importlib.util
 import os
 
+os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported: GPU kernels then run without a GPU
 os.environ["SCIPY_ARRAY_API"] = "1"  # before SciPy is imported: some of scikit-learn's checks skip without it
 
 import numpy as np

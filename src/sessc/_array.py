@@ -57,8 +57,9 @@ def is_elsewhere(x: Array) -> bool:
 def like(part: Array, x: Array) -> Array:
     """A small array as formulas with ``x`` need it: of its library and dtype, and on its device."""
     if isinstance(x, np.ndarray):
-        return np.asarray(part, dtype=x.dtype)
-    part = np.array(part) if isinstance(part, np.ndarray) else part  # torch shares memory, and ours is read-only
+        return np.asarray(to_numpy(part) if is_foreign(part) else part, dtype=x.dtype)
+    if type(part) is not type(x):
+        part = np.array(to_numpy(part))  # torch shares memory, and ours is read-only
     return array_namespace(x).asarray(part, dtype=x.dtype, device=x.device)
 
 

@@ -173,16 +173,19 @@ def _computed(tasks: list) -> list:
     client = _client()
     if client is None:
         return list(dask.compute(*tasks))
+    from distributed.client import FuturesCancelledError
+
     futures = client.compute(tasks)
     last_seen = time.monotonic()
     while True:
         try:
             return client.sync(partial(client.gather, futures, asynchronous=True), callback_timeout=GLANCE)
+        except FuturesCancelledError:
+            raise RuntimeError("The Dask cluster has lost its scheduler; start one and fit again.") from None
         except TimeoutError:
             if _has_workers(client):
                 last_seen = time.monotonic()
             elif time.monotonic() - last_seen > PATIENCE:
-                client.cancel(futures)
                 raise RuntimeError(
                     f"The Dask cluster has had no worker for {PATIENCE:.0f} seconds; start some and fit again."
                 ) from None

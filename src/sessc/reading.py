@@ -22,12 +22,17 @@ from .checks import (
 )
 from .rows import ArrayRows, Block, BlockRows, Rows
 
-__all__ = ["class_masses", "class_rows", "has_labels", "holds_measurements", "read_rows", "real_rows"]
+__all__ = ["class_masses", "class_rows", "has_labels", "holds_measurements", "in_memory", "read_rows", "real_rows"]
 
 
 def has_labels(X: Any, y: Any) -> bool:
     """Whether there are labels: beside the rows, or among the blocks they come in."""
     return X.first.y is not None if isinstance(X, Blocks) else y is not None
+
+
+def in_memory(X: Any) -> bool:
+    """Whether rows are in the memory of this process, as an array of NumPy's or anything it makes one of."""
+    return not (isinstance(X, Blocks) or is_dask(X) or is_foreign(X))
 
 
 def is_dask(X: Any) -> bool:

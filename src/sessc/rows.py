@@ -20,7 +20,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-from ._array import Array, array_namespace, is_elsewhere, one_hot
+from ._array import Array, array_namespace, is_elsewhere, like, one_hot, to_numpy
 from .blocks import Raw
 
 __all__ = ["ArrayRows", "Block", "BlockRows", "Rows", "one_blas_thread"]
@@ -164,6 +164,10 @@ class Rows:
         """The same rows in the users' own units."""
         return replace(self, center=None, scale=None, prepare=as_it_is)
 
+    def at_home(self, part: Array) -> Array:
+        """A small array as an array of the kind these rows are."""
+        return to_numpy(part)
+
     @cached_property
     def weight(self) -> float:
         """What all rows weigh together."""
@@ -238,14 +242,18 @@ class ArrayRows(Rows):
         return reduce(operator.add, self._each(fn))
 
     def map(self, fn: Callable[[Any], Array]) -> Array:
-        if type(self.X) is not np.ndarray:
-            return array_namespace(self.X).concat(list(self._each(fn)), axis=0)
+        if not self._is_numpy:
+            parts = list(self._each(fn))
+            return array_namespace(parts[0]).concat(parts, axis=0)
         found = None
         for part, entries in zip(self._slices, self._each(fn), strict=True):
             if found is None:
                 found = np.empty((self.n_rows, *entries.shape[1:]), entries.dtype)
             found[part] = entries
         return found
+
+    def at_home(self, part: Array) -> Array:
+        return to_numpy(part) if self._is_numpy else like(part, self.X)
 
     @cached_property
     def weight(self) -> float:

@@ -188,7 +188,7 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         """A formula of the label-free objective, its coefficients and a block's columns, for all rows."""
         objective: Objective = self._fitted_objective
         work = partial(_formula_of_rows, formula, objective, self._parameters)
-        return rows.standardized(self._center).prepared(objective.columns).map(work)
+        return rows.standardized(rows.at_home(self._center)).prepared(objective.columns).map(work)
 
     def _read(self, X: Any) -> Rows:
         check_is_fitted(self, "cluster_centers_")

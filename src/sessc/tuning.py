@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state
 from ._progress import Progress, with_callbacks
 from .checks import RANGES, check_each, check_parameters, read_table, read_weights
 from .cluster import SESSC
+from .reading import in_memory
 from .rules import RuleBase
 from .search import Candidate, Fold, Ranges, Search, Split, Trial, cv_results, highest, last_stage, simplest
 from .soft_subspace import SoftSubspace
@@ -114,6 +115,11 @@ class _TSKCV(_TSK):
         check_parameters(self)
         if isinstance(self.clusterer, RuleBase):
             raise ValueError("a search needs a clusterer; rules that are there already go into the plain model.")
+        if not in_memory(X):
+            name = type(self).__name__
+            raise ValueError(
+                f"{name} cross-validates rows in memory; tune on some of them as a NumPy array or frame."
+            )
         ranges, shapes = self._to_try(), self._shapes()
         table = read_table(self, X, reset=True)
         weight = read_weights(sample_weight, table)

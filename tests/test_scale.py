@@ -1,0 +1,206 @@
+"""The same fit wherever the rows are: arrays of any library, files mapped into memory, blocks, Parquet."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from sessc import (
+    AWFCM,
+    ESSC,
+    EWFCM,
+    FCM,
+    SCAD,
+    SESSC,
+    SFP,
+    Blocks,
+    SESSCClassifier,
+    SESSCRegressor,
+    SFPClassifier,
+    TSKClassifier,
+    TSKClassifierCV,
+    TSKRegressor,
+)
+
+CLUSTERERS = [model(3, random_state=0) for model in (FCM, AWFCM, SCAD, EWFCM, ESSC, SFP, SESSC)]
+PREDICTORS = [
+    SFPClassifier(3, random_state=0),
+    SESSCClassifier(3, random_state=0),
+    SESSCRegressor(3, random_state=0),
+    TSKClassifier(4, random_state=0),
+    TSKClassifier(3, order=1, refine=20, class_weight="balanced", random_state=0),
+    TSKClassifier(3, refine=20, class_weight={0: 1.0, 1: 2.0, 2: 0.5}, random_state=0),
+    TSKRegressor(4, order=1, random_state=0),
+    TSKRegressor(4, refine=20, random_state=0),
+]
+MODELS = CLUSTERERS + PREDICTORS
+
+
+def fitted(model, *data, **more):
+    return clone(model).fit(*data, **more)
+
+
+def learned(model):
+    """Everything a model has learned, as NumPy arrays."""
+    if hasattr(model, "rules_"):
+        rules = model.rules_
+        parts = [rules.centers_in_units, 1 / rules.widths_in_units, rules.consequents, model.feature_importances_]
+    else:
+        parts = [model.cluster_centers_, model.feature_weights_, getattr(model, "rule_outputs_", [0.0])]
+    return [np.asarray(part) for part in parts]
+
+
+def assert_same(found, expected, tolerance=1e-9):
+    for part, like in zip(learned(found), learned(expected), strict=True):
+        np.testing.assert_allclose(part, like, rtol=tolerance, atol=tolerance)
+
+
+def answers(model, X):
+    methods = [name for name in ("predict", "transform", "predict_proba", "firing") if hasattr(model, name)]
+    return [(name, getattr(model, name)(X)) for name in methods]
+
+
+def cut(X, y, weight=None, sizes=(1, 100, 39, 100)):
+    """The rows as blocks of any size."""
+    ends = np.cumsum(sizes)
+    columns = (X, y) if weight is None else (X, y, weight)
+    return [tuple(column[end - size : end] for column in columns) for size, end in zip(sizes, ends, strict=True)]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_blocks_give_what_an_array_gives(model, blobs, rng):
+    X, y = blobs
+    weight = rng.random(len(X)).round(1)  # some are zero
+    blocks = Blocks(cut(X, y, weight))
+    found, expected = fitted(model, blocks), fitted(model, X, y, sample_weight=weight)
+    assert_same(found, expected)
+    counts = weight > 0
+    for (name, here), (_, there) in zip(answers(found, blocks), answers(expected, X[counts]), strict=True):
+        np.testing.assert_allclose(here, there, rtol=1e-7, atol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_arrays_of_any_library_stay_where_they_are(model, blobs, xp):
+    X, y = blobs
+    there, labels = xp.asarray(X), xp.asarray(y)
+    found, expected = fitted(model, there, labels), fitted(model, X, y)
+    assert_same(found, expected)
+    for (name, here), (_, like) in zip(answers(found, there), answers(expected, X), strict=True):
+        assert type(here) is type(there), name
+        np.testing.assert_allclose(np.asarray(here), like, rtol=1e-7, atol=1e-9, err_msg=name)
+    if not hasattr(found, "rules_"):
+        assert type(found.cluster_centers_) is type(there)
+    # Rows need not be where the model was fitted.
+    for (name, here), (_, like) in zip(answers(found, X), answers(expected, X), strict=True):
+        assert type(here) is np.ndarray, name
+        np.testing.assert_allclose(here, like, rtol=1e-7, atol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("model", [SESSC(3, random_state=0), TSKClassifier(3, random_state=0)], ids=repr)
+def test_arrays_of_any_library_take_weights_and_float32(model, blobs, rng, xp):
+    X, y = blobs
+    weight = rng.random(len(X)).round(1).astype(np.float32)
+    single = X.astype(np.float32)
+    found = fitted(model, xp.asarray(single), xp.asarray(y), sample_weight=xp.asarray(weight))
+    assert_same(found, fitted(model, single, y, sample_weight=weight), 1e-4)
+    assert found.transform(xp.asarray(single)).dtype == xp.float32 if hasattr(found, "transform") else True
+    named = fitted(model, xp.asarray(single), np.asarray(["a", "b", "c"])[y])  # labels need not be numbers
+    if hasattr(named, "rules_"):
+        assert set(named.predict(xp.asarray(single))) <= {"a", "b", "c"}
+
+
+def test_short_rules_from_anywhere(blobs, xp):
+    """The way down to short rules is long enough for the last bits to matter, but not to how good they are."""
+    X, y = blobs
+    model = TSKClassifier(4, refine=50, conditions=2, random_state=0)
+    for found in (fitted(model, Blocks(cut(X, y))), fitted(model, xp.asarray(X), xp.asarray(y))):
+        assert found.rules_.n_conditions.mean() <= 2
+        assert found.rules_.evaluate(X, y).measures["accuracy"] > 0.85
+
+
+def test_warm_start_on_any_library(blobs, xp):
+    X, y = blobs
+    model = SESSC(3, random_state=0, warm_start=True, max_iter=200).fit(xp.asarray(X), xp.asarray(y))
+    assert model.fit(xp.asarray(X), xp.asarray(y)).n_iter_ == 1
+
+
+def test_a_mapped_file_goes_in_as_it_is(blobs, tmp_path):
+    X, y = blobs
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    for model in (SESSC(3, random_state=0), TSKClassifier(3, refine=5, random_state=0)):
+        found, expected = fitted(model, mapped, y), fitted(model, X, y)
+        assert_same(found, expected, 0)
+        np.testing.assert_array_equal(found.predict(mapped), expected.predict(X))
+
+
+@pytest.fixture
+def parquet(blobs, rng, tmp_path):
+    """A folder of two files, with names, labels as categories and weights."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    X, y = blobs
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    frame["kind"], frame["count"] = pandas.Categorical(np.asarray(["no", "yes", "perhaps"])[y]), rng.random(len(X))
+    frame[:100].to_parquet(tmp_path / "part-0.parquet", index=False)
+    frame[100:].to_parquet(tmp_path / "part-1.parquet", index=False, row_group_size=17)
+    return tmp_path, frame
+
+
+@pytest.mark.parametrize(
+    "model", [SESSC(3, random_state=0), TSKClassifier(3, refine=10, random_state=0)], ids=repr
+)
+def test_parquet_is_read_block_by_block(model, parquet):
+    path, frame = parquet
+    found = fitted(model, Blocks.from_parquet(path, target="kind", weight="count"))
+    expected = fitted(model, frame[list("abcde")], frame["kind"].astype(str), sample_weight=frame["count"])
+    assert_same(found, expected)
+    assert list(found.feature_names_in_) == list("abcde")
+    rows = Blocks.from_parquet(path, features=list("abcde"))
+    np.testing.assert_array_equal(found.predict(rows), expected.predict(frame[list("abcde")]))
+    with pytest.raises(ValueError, match="fitted to"):
+        found.predict(Blocks.from_parquet(path, features=list("bacde")))
+
+
+def test_blocks_say_what_is_wrong(parquet, rng):
+    path, _ = parquet
+    X = rng.normal(size=(20, 2))
+    broken = X.copy()
+    broken[3, 1] = np.nan
+    wrong = {
+        "gone through more than once": lambda: Blocks(block for block in [X]),
+        "no blocks": lambda: FCM(2).fit(Blocks([])),
+        r"Block 2 has 3 features and those before it 2": lambda: FCM(2).fit(Blocks([X, np.ones((4, 3))])),
+        r"Block 2 contains NaN in row 3, column 1": lambda: FCM(2).fit(Blocks([X, broken])),
+        r"Block 1 has 20 rows and labels of shape \(3,\)": lambda: SESSC(2).fit(Blocks([(X, [0, 1, 0])])),
+        "requires y": lambda: TSKClassifier(2).fit(Blocks([X])),
+        "come with the rows": lambda: TSKClassifier(2).fit(Blocks([X]), np.ones(20)),
+        r"Block 1 has the shape \(20,\)": lambda: FCM(2).fit(Blocks([X[:, 0]])),
+        "encode them as numbers": lambda: FCM(2).fit(Blocks.from_parquet(path)),
+        "has no column 'price'; it has a, b": lambda: Blocks.from_parquet(path, target="price"),
+        "only one class": lambda: TSKClassifier(2).fit(Blocks([(X, np.zeros(20))])),
+        "negative or not finite": lambda: FCM(2).fit(Blocks([(X, None, -np.ones(20))])),
+        "more than the 1 distinct": lambda: FCM(2).fit(Blocks([np.ones((5, 2))])),
+        "cross-validates rows in memory": lambda: TSKClassifierCV().fit(Blocks([X])),
+    }
+    for message, attempt in wrong.items():
+        with pytest.raises(ValueError, match=message):
+            attempt()
+
+
+def test_arrays_of_any_library_say_what_is_wrong(xp, rng):
+    if xp is np:
+        pytest.skip("NumPy has checks of its own")
+    X, y = xp.asarray(rng.normal(size=(20, 2))), xp.asarray(rng.integers(2, size=20))
+    broken = rng.normal(size=(20, 2))
+    broken[3, 1] = np.nan
+    wrong = {
+        "X contains NaN in row 3, column 1": lambda: FCM(2).fit(xp.asarray(broken)),
+        "table of rows and features": lambda: FCM(2).fit(y),
+        r"y has the shape \(10,\) and X has 20 rows": lambda: TSKClassifier(2).fit(X, y[:10]),
+        "requires y": lambda: TSKClassifier(2).fit(X),
+        "cross-validates rows in memory": lambda: TSKClassifierCV().fit(X, y),
+        "expecting 2 features": lambda: FCM(2, random_state=0).fit(X).predict(X[:, :1]),
+    }
+    for message, attempt in wrong.items():
+        with pytest.raises(ValueError, match=message):
+            attempt()
