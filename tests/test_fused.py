@@ -1,6 +1,7 @@
 """The GPU kernel, run by Triton's interpreter: slow, but without a GPU and to the letter."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ def test_sizes_need_not_be_powers_of_two(rng):
             rng, labels=True, weights=False, measure=centered, n_rules=n_rules, n_features=n_features
         )
         found = fused.statistics(objective, rows, coefficients).sums
-        expected = rows.prepared(objective.columns).sum(lambda c: objective.statistics(coefficients, c)).sums
+        expected = rows.prepared(objective.columns).sum(partial(objective.statistics, coefficients)).sums
         largest = expected.abs().amax(dim=0)
         np.testing.assert_allclose(found / largest, expected / largest, atol=3e-5)
 

@@ -13,6 +13,7 @@ from .checks import POSITIVE, RANGES, check_parameters
 from .losses import LogLoss, Loss, SquaredLoss
 from .objective import Objective
 from .reading import read_rows, real_rows
+from .rows import Rows
 from .simplex import Entropy, Linear, Power, Quadratic, Sharing
 from .soft_subspace import (
     ClassifierByClusters,
@@ -660,11 +661,12 @@ class SESSCRegressor(RegressorMixin, _SESSC):
         self
         """
         check_parameters(self)
-        rows = read_rows(self, X, y, sample_weight, reset=True, supervised=True)
-        rows, mean, unit = real_rows(rows, standardize=True)
-        self._fit(rows, Labels(np.zeros(1), mean))
-        self.rule_outputs_ = mean + unit * self._parameters.Z
+        self._fit(*self._labelled(read_rows(self, X, y, sample_weight, reset=True, supervised=True)))
         return self
+
+    def _labelled(self, rows: Rows, classes: Any = None) -> tuple[Rows, Labels]:
+        rows, mean, unit = real_rows(rows, standardize=True)
+        return rows, Labels(np.zeros(1), mean, unit)
 
     def predict(self, X: Any) -> Any:
         """The outputs of the clusters, weighted by membership."""

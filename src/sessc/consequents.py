@@ -10,7 +10,7 @@ rules is :math:`(F^\\top F) \\circ (1 + Z Z^\\top)`: the regressors are never wr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from operator import itemgetter
 
@@ -62,6 +62,9 @@ class Gram:
             self.square + other.square,
             self.cross + other.cross,
         )
+
+    def __mul__(self, times: float) -> Gram:
+        return Gram(*(times * getattr(self, part.name) for part in fields(self)))
 
 
 def gram(centers: np.ndarray, widths: np.ndarray, order: int, block: Block) -> Gram:

@@ -42,6 +42,10 @@ class Parameters:
     Z: Array = None
     """Rule outputs, shape (R, C), if labels take part."""
 
+    def at(self, x: Array) -> Parameters:
+        """The same where formulas with ``x`` need them."""
+        return Parameters(*(None if part is None else like(part, x) for part in (self.V, self.W, self.Z)))
+
 
 class Columns(NamedTuple):
     """A block of rows spelled out as the columns ``[1, x, x^2, labels]`` that costs are linear in."""
@@ -63,6 +67,9 @@ class Statistics:
 
     def __add__(self, other: Statistics) -> Statistics:
         return Statistics(self.sums + other.sums, self.penalty + other.penalty, self.n_features)
+
+    def __mul__(self, times: float) -> Statistics:
+        return Statistics(times * self.sums, times * self.penalty, self.n_features)
 
     @property
     def mass(self) -> Array:

@@ -22,7 +22,17 @@ from .checks import (
 )
 from .rows import ArrayRows, Block, BlockRows, Rows
 
-__all__ = ["class_masses", "class_rows", "has_labels", "holds_measurements", "in_memory", "read_rows", "real_rows"]
+__all__ = [
+    "class_masses",
+    "class_rows",
+    "coded_rows",
+    "has_labels",
+    "holds_measurements",
+    "in_memory",
+    "measured_rows",
+    "read_rows",
+    "real_rows",
+]
 
 
 def has_labels(X: Any, y: Any) -> bool:
@@ -176,6 +186,36 @@ def class_rows(rows: Rows) -> tuple[np.ndarray, Rows]:
     return classes, replace(rows, y=codes, n_classes=len(classes))
 
 
+def coded_rows(rows: Rows, classes: np.ndarray) -> Rows:
+    """The rows with codes for labels that are among known classes."""
+    return _encoded(rows, partial(_codes, classes), len(classes))
+
+
+def _codes(classes: np.ndarray, y: Array) -> np.ndarray:
+    labels = to_numpy(y)
+    codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    if not np.all(known := classes[codes] == labels):
+        raise ValueError(
+            f"y holds the class {labels[~known].tolist()[0]!r}, which is none of {classes.tolist()}; "
+            "name all classes in the first call of partial_fit."
+        )
+    return codes
+
+
+def measured_rows(rows: Rows, mean: float, unit: float) -> Rows:
+    """The rows with targets from a known mean, in a known unit."""
+    return _encoded(rows, partial(_measured, mean, unit, rows.dtype), None)
+
+
+def _encoded(rows: Rows, encode: Any, n_classes: int | None) -> Rows:
+    if not isinstance(rows, ArrayRows):
+        return replace(rows, encode=encode, n_classes=n_classes)
+    y = encode(rows.y)
+    if is_foreign(rows.X) and not is_foreign(y):
+        y = array_namespace(rows.X).asarray(y, device=rows.X.device)
+    return replace(rows, y=y, n_classes=n_classes)
+
+
 def holds_measurements(rows: Rows) -> bool:
     """Whether labels are real targets and not classes: numbers that are not all whole."""
     if isinstance(rows, ArrayRows) and not is_foreign(rows.y):
@@ -198,10 +238,7 @@ def real_rows(rows: Rows, *, standardize: bool) -> tuple[Rows, float, float]:
     mean = float(total / weight)
     squares = rows.sum(partial(_moments, mean))[2]
     unit = float(np.sqrt(squares / weight)) if standardize and squares > 0 else 1.0
-    encode = partial(_measured, mean, unit, rows.dtype)
-    if isinstance(rows, ArrayRows):
-        return replace(rows, y=encode(rows.y)), mean, unit
-    return replace(rows, encode=encode), mean, unit
+    return measured_rows(rows, mean, unit), mean, unit
 
 
 def _moments(origin: float, block: Block) -> np.ndarray:

@@ -5,6 +5,8 @@ The named algorithms in ``cluster.py`` differ from :class:`SoftSubspaceClusterin
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -25,7 +27,16 @@ from .checks import RANGES, TERM_RANGES, check_parameters, read_weights, refuse_
 from .frame import Frame, centered
 from .losses import Loss, SquaredLoss
 from .objective import Columns, Objective, Parameters
-from .reading import class_rows, has_labels, holds_measurements, read_rows, real_rows
+from .online import Memory, online
+from .reading import (
+    class_rows,
+    coded_rows,
+    has_labels,
+    holds_measurements,
+    measured_rows,
+    read_rows,
+    real_rows,
+)
 from .rows import ArrayRows, Rows
 from .rules import class_of
 from .simplex import Power, Sharing, Uniform
@@ -84,6 +95,7 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
     """Fitting and memberships, the same for all; a subclass says only which objective."""
 
     _ranges = RANGES
+    n_iter_: int
 
     def __init__(
         self,
@@ -126,6 +138,7 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
 
     def _fit(self, rows: Rows, labels: Labels) -> None:
         """Fit to rows; the label term takes part if there are labels for it."""
+        self.__dict__.pop("_memory", None)
         rows, frame = centered(rows)
         self._resolve(frame)
         objective = self.make_objective()
@@ -136,7 +149,49 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         progress = Progress(self, len(starts) * self.max_iter, "iteration")
         solutions = [self._descend(objective, rows, frame, start, progress) for start in starts]
         progress.finish()
-        self._keep(objective, min(solutions, key=lambda solution: solution.history[-1]), rows, labels)
+        best = min(solutions, key=lambda solution: solution.history[-1])
+        self._keep(objective, best, rows.center, frame, labels)
+
+    @online
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, classes: Any = None, memory: float = math.inf
+    ) -> Self:
+        check_parameters(self)
+        fitted, supervised = hasattr(self, "_parameters"), self._takes_labels(X, y)
+        rows = read_rows(self, X, y, sample_weight, reset=not fitted, supervised=supervised)
+        if fitted:
+            rows = self._relabelled(rows)
+        else:
+            rows, labels = self._labelled(rows, classes) if supervised else (rows, NO_LABELS)
+            self._fit(rows, labels)
+        rows = rows.standardized(rows.at_home(self._center))
+        recalled = getattr(self, "_memory", Memory()).of(rows.weight, memory)
+        self._resolve(replace(self._frame, weight=recalled.stands_for))
+        objective = self.make_objective()
+        if self._labels.outputs is None:
+            objective = objective.without_labels()
+        self._memory, moved, cost = step(objective, rows, self._parameters, recalled)
+        n_iter = self.n_iter_
+        self._keep(objective, Solution(moved, (cost,)), rows.center, self._frame, self._labels)
+        self.n_iter_ = n_iter + 1
+        self.__dict__.pop("labels_", None)
+        return self
+
+    def _takes_labels(self, X: Any, y: Any) -> bool:
+        """Whether labels take part."""
+        return True
+
+    def _labelled(self, rows: Rows, classes: Any = None) -> tuple[Rows, Labels]:
+        """Rows with labels as the cost takes them, and what is to be known about them."""
+        raise NotImplementedError
+
+    def _relabelled(self, rows: Rows) -> Rows:
+        """The same for more rows."""
+        if self._labels.outputs is None:
+            return rows
+        if hasattr(self, "classes_"):
+            return coded_rows(rows, self.classes_)
+        return measured_rows(rows, self._labels.origin, self._labels.unit)
 
     def _starts(
         self, objective: Objective, rows: Rows, frame: Frame, outputs: np.ndarray | None
@@ -159,14 +214,14 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
             objective, rows, start, scale=frame.scale, max_iter=self.max_iter, tol=self.tol, stop=stop
         )
 
-    def _keep(self, objective: Objective, solution: Solution, rows: Rows, labels: Labels) -> None:
+    def _keep(self, objective: Objective, solution: Solution, center: Array, frame: Frame, labels: Labels) -> None:
         V, W, Z = solution.parameters.V, solution.parameters.W, solution.parameters.Z
         self._fitted_objective = objective.without_labels()
-        self._parameters, self._center, self._labels_origin = solution.parameters, rows.center, labels.origin
-        self.cluster_centers_, self.feature_weights_ = V + rows.center, W
+        self._parameters, self._center, self._frame, self._labels = solution.parameters, center, frame, labels
+        self.cluster_centers_, self.feature_weights_ = V + center, W
         self.__dict__.pop("rule_outputs_", None)
         if Z is not None:
-            self.rule_outputs_ = Z + labels.origin
+            self.rule_outputs_ = labels.unit * Z + labels.origin
         self.n_iter_ = solution.n_iter
         self.objective_history_ = np.asarray(solution.history)
         self.objective_ = solution.history[-1]
@@ -181,8 +236,10 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         if (None if previous.Z is None else previous.Z.shape[1]) != n_outputs:
             return None
         V = previous.V + (like(self._center, previous.V) - like(rows.center, previous.V))
-        Z = None if previous.Z is None else previous.Z + (self._labels_origin - labels.origin)
-        return Parameters(*(part if part is None else like(part, rows.center) for part in (V, previous.W, Z)))
+        Z = previous.Z
+        if Z is not None:
+            Z = Z * (self._labels.unit / labels.unit) + (self._labels.origin - labels.origin) / labels.unit
+        return Parameters(V, previous.W, Z).at(rows.center)
 
     def _each_row(self, rows: Rows, formula: Any) -> Any:
         """A formula of the label-free objective, its coefficients and a block's columns, for all rows."""
@@ -212,10 +269,7 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
 
 def _formula_of_rows(formula: Any, objective: Objective, parameters: Parameters, columns: Columns) -> Array:
     # Rows need not be where the model was fitted.
-    there = (
-        None if part is None else like(part, columns.values) for part in (parameters.V, parameters.W, parameters.Z)
-    )
-    return formula(objective, objective.coefficients(Parameters(*there)), columns)
+    return formula(objective, objective.coefficients(parameters.at(columns.values)), columns)
 
 
 def memberships(objective: Objective, coefficients: Array, columns: Columns) -> Array:
@@ -323,7 +377,7 @@ class Clusterer(ClusterMixin, SoftSubspace):
         self
         """
         check_parameters(self)
-        supervised = self._loss() is not None and has_labels(X, y)
+        supervised = self._takes_labels(X, y)
         rows = read_rows(self, X, y, sample_weight, reset=True, supervised=supervised)
         for name in ("classes_", "labels_"):
             self.__dict__.pop(name, None)
@@ -335,11 +389,18 @@ class Clusterer(ClusterMixin, SoftSubspace):
             self.labels_ = self.predict(X)
         return self
 
-    def _labelled(self, rows: Rows) -> tuple[Rows, Labels]:
-        if isinstance(self._loss(), SquaredLoss) and holds_measurements(rows):
+    def _takes_labels(self, X: Any, y: Any) -> bool:
+        labelled = self._loss() is not None and has_labels(X, y)
+        known: Labels | None = getattr(self, "_labels", None) if hasattr(self, "_memory") else None
+        if known is not None and (known.outputs is not None) != labelled:
+            raise ValueError("partial_fit was given labels in some calls only; give them in all, or in none.")
+        return labelled
+
+    def _labelled(self, rows: Rows, classes: Any = None) -> tuple[Rows, Labels]:
+        if classes is None and isinstance(self._loss(), SquaredLoss) and holds_measurements(rows):
             rows, mean, _ = real_rows(rows, standardize=False)
             return rows, Labels(np.zeros(1), mean)
-        self.classes_, rows = class_rows(rows)
+        self.classes_, rows = class_rows(rows) if classes is None else with_classes(rows, classes)
         return rows, class_labels(self.classes_)
 
     def predict(self, X: Any) -> Any:
@@ -380,11 +441,13 @@ class ClassifierByClusters(ClassifierMixin, SoftSubspace):
         self
         """
         check_parameters(self)
-        rows = read_rows(self, X, y, sample_weight, reset=True, supervised=True)
-        self.classes_, rows = class_rows(rows)
-        refuse_one_class(self.classes_)
-        self._fit(rows, class_labels(self.classes_))
+        self._fit(*self._labelled(read_rows(self, X, y, sample_weight, reset=True, supervised=True)))
         return self
+
+    def _labelled(self, rows: Rows, classes: Any = None) -> tuple[Rows, Labels]:
+        self.classes_, rows = class_rows(rows) if classes is None else with_classes(rows, classes)
+        refuse_one_class(self.classes_)
+        return rows, class_labels(self.classes_)
 
     def predict_proba(self, X: Any) -> Any:
         """Probability of each class: the outputs of the clusters, weighted by membership."""
@@ -403,7 +466,8 @@ class Labels(NamedTuple):
     outputs: np.ndarray | None = None
     """What every rule says before it has learned anything; None where labels take no part."""
     origin: float = 0.0
-    """The mean that real targets are measured from."""
+    unit: float = 1.0
+    """What real targets are measured from, and in."""
 
 
 NO_LABELS = Labels()
@@ -412,6 +476,24 @@ NO_LABELS = Labels()
 def class_labels(classes: np.ndarray) -> Labels:
     """Every rule starts with all classes alike."""
     return Labels(np.full(len(classes), 1 / len(classes)))
+
+
+def with_classes(rows: Rows, classes: Any) -> tuple[np.ndarray, Rows]:
+    """All classes there will be, sorted, and the rows with codes for labels."""
+    known = np.unique(np.asarray(classes))
+    return known, coded_rows(rows, known)
+
+
+def step(
+    objective: Objective, rows: Rows, parameters: Parameters, memory: Memory
+) -> tuple[Memory, Parameters, float]:
+    """One iteration on what is remembered once these rows are: the new memory, the parameters, and their cost."""
+    parameters = parameters.at(rows.center)
+    coefficients = objective.coefficients(parameters)
+    found = rows.prepared(objective.columns).sum(partial(objective.statistics, coefficients))
+    memory = memory.with_sum("clusters", found)
+    moved = objective.update(memory["clusters"], parameters)
+    return memory, moved, objective.value(memory["clusters"], moved, objective.coefficients(moved))
 
 
 @documented

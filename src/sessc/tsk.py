@@ -6,31 +6,33 @@ members are spread; what it concludes is fitted by least squares; and all of it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._array import Array, array_namespace, divide, like, to_numpy
 from ._progress import CallbackSupportMixin, Progress, with_callbacks
 from .checks import RANGES, check_parameters, refuse_one_class
 from .cluster import SESSC
-from .consequents import ridge_path
+from .consequents import gram, ridge_path, solve_gram
 from .explain import Explanation
 from .frame import Frame, centered, standardized
 from .losses import LogLoss
 from .objective import Columns, Objective, Parameters, Statistics, summarise
-from .reading import class_masses, class_rows, read_rows, real_rows
+from .online import Memory, online
+from .reading import class_masses, class_rows, coded_rows, measured_rows, read_rows, real_rows
 from .refine import CrossEntropy, Moving, OutputLoss, Pulls, SquaredError, refine
 from .rows import ArrayRows, Block, Rows
 from .rules import Identity, Link, Proportions, RuleBase, Softmax, default_names
 from .simplify import concise
-from .soft_subspace import Labels, SoftSubspace, class_labels, initial_centers
+from .soft_subspace import Labels, SoftSubspace, class_labels, initial_centers, step, with_classes
 from .start import first_parameters, sample
 from .summary import ENOUGH_ROWS, Summary, summarize
 
@@ -58,6 +60,19 @@ class Problem:
     def fit_rows(self) -> Rows:
         by_class = self.class_weight
         return self.rows if by_class is None else replace(self.rows, class_weight=like(by_class, self.rows.center))
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What a rule model needs to go on learning."""
+
+    center: Array
+    scale: Array
+    """Origin and units of its rules."""
+    frame: Frame
+    parameters: Parameters | None
+    """Its clusters; None where rules were given."""
+    memory: Memory = field(default_factory=Memory)
 
 
 def pose(rows: Rows, labels: Labels, class_weight: np.ndarray | None = None, *, standardize: bool) -> Problem:
@@ -105,13 +120,17 @@ def deviations(problem: Problem, objective: Objective, parameters: Parameters) -
 
     Members count by membership itself, not by its power, as the paper prints it.
     """
-    coefficients = objective.coefficients(parameters)
-    found = problem.rows.prepared(objective.columns).sum(partial(member_sums, objective, coefficients))
-    return spreads(found, to_numpy(parameters.V), to_numpy(problem.frame.spread))
+    V, spread = to_numpy(parameters.V), to_numpy(problem.frame.spread)
+    return spreads(members(problem, objective, parameters), V, spread)
 
 
-def member_sums(objective: Objective, coefficients: Array, columns: Columns) -> Statistics:
+def members(problem: Problem, objective: Objective, parameters: Parameters) -> Statistics:
     """Columns summed by membership itself."""
+    work = partial(_member_sums, objective, objective.coefficients(parameters))
+    return problem.rows.prepared(objective.columns).sum(work)
+
+
+def _member_sums(objective: Objective, coefficients: Array, columns: Columns) -> Statistics:
     return summarise(columns, objective.memberships(coefficients, columns))
 
 
@@ -148,6 +167,7 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
     _output_loss: OutputLoss
     _first_scale: float
     """What least squares says, times this, is where refinement begins."""
+    _stream: Stream
     _target_mean: Any = 0.0
     _target_scale: Any = 1.0
 
@@ -167,7 +187,7 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _read_problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+    def _read_problem(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Problem:
         raise NotImplementedError
 
     def _default_clusterer(self) -> SoftSubspace:
@@ -204,12 +224,20 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         self
         """
         check_parameters(self)
-        problem = self._read_problem(X, y, sample_weight)
+        self._learn(self._read_problem(X, y, sample_weight), y)
+        return self
+
+    def _learn(self, problem: Problem, y: Any) -> None:
         self._name(y)
         clusterer = None if isinstance(self.clusterer, RuleBase) else self._clusterer()
         n_steps = self.refine + (clusterer.n_init * clusterer.max_iter if clusterer else 0)
         progress = Progress(self, n_steps, "iteration")
-        V, width = self._found(problem, clusterer, progress) if clusterer else self._given(problem)
+        if clusterer:
+            objective, parameters = cluster(problem, clusterer, starting_centers(problem, clusterer), progress)
+            V, width = self._conditions(problem, parameters, members(problem, objective, parameters))
+        else:
+            parameters, (V, width) = None, self._given(problem)
+        self._stream = Stream(problem.rows.center, problem.rows.scale, problem.frame, parameters)
         [consequents] = ridge_path(problem.fit_rows, V, width, self.order, np.asarray([self.alpha]))
         rules = Moving.from_rules(V, width, consequents)
         [rules], self.refine_history_ = self._improved(
@@ -217,17 +245,22 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         )
         self._keep(problem, rules)
         progress.finish()
-        return self
 
-    def _found(
-        self, problem: Problem, clusterer: SoftSubspace, progress: Progress
+    def _relabelled(self, rows: Rows) -> Rows:
+        """More rows, with labels as those the model was fitted to."""
+        raise NotImplementedError
+
+    def _balance(self, rows: Rows, memory: Memory) -> tuple[Memory, np.ndarray | None]:
+        """What a row of each class counts, and a memory of what that depends on."""
+        return memory, None
+
+    def _conditions(
+        self, problem: Problem, parameters: Parameters, sums: Statistics
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Centres and widths of rules made of clusters."""
-        objective, parameters = cluster(problem, clusterer, starting_centers(problem, clusterer), progress)
-        deviation = deviations(problem, objective, parameters)
-        return to_numpy(parameters.V), widths(
-            problem, deviation, scale_of_widths(self.width_scale, self.n_features_in_)
-        )
+        """Centres and widths of rules made of clusters, from sums over their members."""
+        V = to_numpy(parameters.V)
+        deviation = spreads(sums, V, to_numpy(problem.frame.spread))
+        return V, widths(problem, deviation, scale_of_widths(self.width_scale, self.n_features_in_))
 
     def _given(self, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
         """Centres and widths of rules that are there already."""
@@ -322,6 +355,47 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
     def predict(self, X: Any) -> Any:
         """The predicted class or value of each row."""
         return self._each_row(X, RuleBase.__call__)
+
+
+def _does_not_refine(model: _TSK) -> bool:
+    if model.refine:
+        raise AttributeError("Refinement goes over the same rows many times; partial_fit needs refine=0.")
+    return True
+
+
+class _Online(_TSK):
+    """What goes on learning from more rows."""
+
+    @available_if(_does_not_refine)
+    @online
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, classes: Any = None, memory: float = np.inf
+    ) -> Self:
+        check_parameters(self)
+        stream: Stream | None = getattr(self, "_stream", None)
+        if stream is None:
+            self._learn(self._read_problem(X, y, sample_weight, classes), y)
+            stream = self._stream
+        rows = self._relabelled(read_rows(self, X, y, sample_weight, supervised=True))
+        rows = rows.standardized(rows.at_home(stream.center), rows.at_home(stream.scale))
+        recalled = stream.memory.of(rows.weight, memory)
+        frame = replace(stream.frame, weight=recalled.stands_for)
+        recalled, by_class = self._balance(rows, recalled)
+        problem, parameters = Problem(rows, frame, np.empty(0), by_class), stream.parameters
+        if parameters is None:
+            V, width = self._given(problem)
+        else:
+            clusterer = self._clusterer()
+            clusterer._resolve(frame)
+            objective = clusterer.make_objective()
+            recalled, parameters, _ = step(objective, rows, parameters, recalled)
+            recalled = recalled.with_sum("members", members(problem, objective, parameters))
+            V, width = self._conditions(problem, parameters, recalled["members"])
+        recalled = recalled.with_sum("gram", problem.fit_rows.sum(partial(gram, V, width, self.order)))
+        [consequents] = solve_gram(recalled["gram"], len(V), np.asarray([self.alpha]))
+        self._keep(problem, Moving.from_rules(V, width, consequents))
+        self._stream = replace(stream, parameters=parameters, memory=recalled)
+        return self
 
 
 def _formula_of_rows(formula: Any, rules: RuleBase, block: Block) -> Array:
@@ -441,11 +515,19 @@ class _Classifies(ClassifierMixin, _TSK):
 
     class_weight: Any
 
-    def _read_problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        self.classes_, rows = class_rows(read_rows(self, X, y, sample_weight, reset=True, supervised=True))
+    def _read_problem(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Problem:
+        rows = read_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        self.classes_, rows = class_rows(rows) if classes is None else with_classes(rows, classes)
         refuse_one_class(self.classes_)
-        by_class = class_weights(self.class_weight, self.classes_, rows)
+        by_class = class_weights(self.class_weight, self.classes_, partial(class_masses, rows))
         return pose(rows, class_labels(self.classes_), by_class, standardize=self.standardize)
+
+    def _relabelled(self, rows: Rows) -> Rows:
+        return coded_rows(rows, self.classes_)
+
+    def _balance(self, rows: Rows, memory: Memory) -> tuple[Memory, np.ndarray | None]:
+        memory = memory.with_sum("masses", class_masses(rows))
+        return memory, class_weights(self.class_weight, self.classes_, lambda: memory["masses"])
 
     def predict_proba(self, X: Any) -> Any:
         """Probability of each class, in the order of ``classes_``."""
@@ -462,13 +544,13 @@ def decision(outputs: np.ndarray) -> np.ndarray:
     return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
 
 
-def class_weights(class_weight: Any, classes: np.ndarray, rows: Rows) -> np.ndarray | None:
-    """What a row of each class counts, beside its weight."""
+def class_weights(class_weight: Any, classes: np.ndarray, masses: Callable[[], np.ndarray]) -> np.ndarray | None:
+    """What a row of each class counts, beside its weight, if the rows of each class weigh this together."""
     if class_weight is None:
         return None
     if isinstance(class_weight, str) and class_weight == "balanced":
-        mass = class_masses(rows)
-        return mass.sum() / (len(classes) * mass)
+        mass = masses()
+        return divide(mass.sum() / len(classes), mass, otherwise=0.0)
     if isinstance(class_weight, dict):
         return _listed(class_weight, classes.tolist())
     raise ValueError(f'class_weight must be None, "balanced" or a dict, got {class_weight!r}.')
@@ -499,10 +581,13 @@ class _Regresses(RegressorMixin, _TSK):
     def _default_clusterer(self) -> SoftSubspace:
         return SESSC(loss="squared")
 
-    def _read_problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+    def _read_problem(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Problem:
         rows = read_rows(self, X, y, sample_weight, reset=True, supervised=True)
         rows, self._target_mean, self._target_scale = real_rows(rows, standardize=True)
         return pose(rows, Labels(np.zeros(1)), standardize=self.standardize)
+
+    def _relabelled(self, rows: Rows) -> Rows:
+        return measured_rows(rows, self._target_mean, self._target_scale)
 
     def _check_clusterer(self, clusterer: SoftSubspace) -> None:
         super()._check_clusterer(clusterer)
@@ -511,7 +596,7 @@ class _Regresses(RegressorMixin, _TSK):
 
 
 @documented("SESSC")
-class TSKClassifier(_Classifies):
+class TSKClassifier(_Online, _Classifies):
     r"""A classifier made of IF-THEN rules, the paper's SESSC-LSE by default.
 
     Clusters become rules, :math:`\Sigma_{rd} = h \sqrt{\mathrm{mean}_r (x_d - v_{rd})^2}` says how wide their
@@ -582,7 +667,7 @@ class TSKClassifier(_Classifies):
 
 
 @documented('``SESSC(loss="squared")``')
-class TSKRegressor(_Regresses):
+class TSKRegressor(_Online, _Regresses):
     r"""A regressor made of IF-THEN rules.
 
     As :class:`TSKClassifier`, with rules found by SESSC with the squared loss. Targets are standardised
