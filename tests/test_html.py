@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from sessc import RuleBase, TSKClassifier
+from sessc.choices import Choice
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -168,15 +169,20 @@ def test_the_page_is_small_and_fits_a_phone(browser, tmp_path):
     page.close()
 
 
-def test_categories_of_a_column_are_chosen_together(opened, rng):
-    pandas = pytest.importorskip("pandas")
-    kinds = rng.choice(["u", "v", "w"], p=[0.2, 0.5, 0.3], size=200)
-    X = pandas.DataFrame({f"kind={k}": (kinds == k).astype(float) for k in "uvw"} | {"x": rng.normal(size=200)})
-    rules = TSKClassifier(3, refine=50, random_state=0).fit(X, np.where(kinds == "w", "yes", "no")).rules_
-    page = opened(rules)
-    assert page.locator("#category-0").input_value() == "1"  # v is the commonest
+def test_the_values_of_a_choice_are_chosen_together(opened, rng):
+    kinds, asked = rng.choice(["u", "v", "w"], p=[0.2, 0.5, 0.3], size=200), rng.random(200) < 0.4
+    X = np.column_stack([*((kinds == k) for k in "uvw"), asked, rng.normal(size=200)]).astype(float)
+    rules = (
+        TSKClassifier(3, refine=50, random_state=0).fit(X, np.where((kinds == "w") ^ asked, "yes", "no")).rules_
+    )
+    assert opened(rules).locator("#what-if select").count() == 1  # where to start from; features are independent
+    choices = (Choice("kind", (0, 1, 2), ("u", "v", "w")), Choice("asked=?", (3,), ("yes",), "no"))
+    page = opened(replace(rules, choices=choices))
+    assert page.get_by_label("kind", exact=True).evaluate("one => one.selectedOptions[0].textContent") == "v"
     assert page.locator("input[type=range]").count() == 1
-    for d, kind in enumerate("uvw"):
-        page.locator("#category-0").select_option(str(d))
-        row = [*(float(k == kind) for k in "uvw"), float(rules.summary.medians[3])]
-        assert page.locator("#answer h3").inner_text() == rules([row])[0]
+    for kind in "uvw":
+        for said in ("yes", "no"):
+            page.get_by_label("kind", exact=True).select_option(kind)
+            page.get_by_label("asked=?").select_option(said)
+            row = [*(float(k == kind) for k in "uvw"), float(said == "yes"), float(rules.summary.medians[4])]
+            assert page.locator("#answer h3").inner_text() == rules([row])[0]

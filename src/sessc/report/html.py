@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ..evaluation import Evaluation
-from ..explain import categories
 from ..files import dumps
 from ..model import Model
 from ..rules import RuleBase
@@ -58,8 +57,11 @@ def to_html(
         "sentences": [_sentence(rules, r) for r in range(rules.n_rules)],
         "evaluations": model.pop("evaluations"),
         "examples": _examples(rules, examples),
-        "typical": _typical(rules),
-        "categories": [{"column": column, "features": each} for column, each in categories(rules).items()],
+        "typical": rules.typical.tolist(),
+        "choices": [
+            {"name": choice.name, "features": choice.features, "options": choice.options}
+            for choice in rules.choices
+        ],
     }
     pieces = {
         "title": html.escape(title or f"Rules for {' '.join(rules.target_name.split())}"),
@@ -100,17 +102,6 @@ def _sentence(rules: RuleBase, r: int) -> dict[str, Any]:
         "shares": shares,
         "support": sentences(rules)[r].support,
     }
-
-
-def _typical(rules: RuleBase) -> list[float]:
-    """Medians, and the commonest category of each column."""
-    if rules.summary is None:
-        return np.asarray(rules.mean, float).tolist()
-    values = np.array(rules.summary.medians, float)
-    for each in categories(rules).values():
-        values[each] = 0.0
-        values[each[int(np.argmax(rules.summary.quantiles[:, each].mean(axis=0)))]] = 1.0
-    return values.tolist()
 
 
 def _examples(rules: RuleBase, examples: Any) -> list[dict[str, Any]]:

@@ -264,7 +264,7 @@ class ConvergenceDisplay:
 
 
 class BoundaryDisplay:
-    """What rules answer on the plane of two features, the others being at their medians.
+    """What rules answer on the plane of two features, the others being as in ``rules.typical``.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ class BoundaryDisplay:
         if ax is None:
             _, ax = plt.subplots(layout="constrained")
         across, up = (np.linspace(*_shown(rules, d), 200) for d in (a, b))
-        rows = np.repeat(_typical(rules)[None, :], across.size * up.size, axis=0)
+        rows = np.repeat(rules.typical[None, :], across.size * up.size, axis=0)
         rows[:, a], rows[:, b] = (part.ravel() for part in np.meshgrid(across, up))
         if rules.classes is None:
             self.answers_ = rules(rows).reshape(up.size, across.size)
@@ -335,7 +335,3 @@ def _shown(rules: RuleBase, d: int) -> tuple[float, float]:
     if rules.summary is not None and rules.summary.high[d] > rules.summary.low[d]:
         return float(rules.summary.low[d]), float(rules.summary.high[d])
     return float(rules.mean[d] - 3 * rules.scale[d]), float(rules.mean[d] + 3 * rules.scale[d])
-
-
-def _typical(rules: RuleBase) -> np.ndarray:
-    return np.array(rules.mean if rules.summary is None else rules.summary.medians, dtype=float)

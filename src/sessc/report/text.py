@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..choices import Choice
 from ..rules import RuleBase, Softmax
 from ..summary import word_for
 
@@ -109,12 +110,20 @@ def _conditions_of(rules: RuleBase, r: int, words: bool) -> list[tuple[int, str]
 
 def _condition(rules: RuleBase, r: int, d: int, words: bool) -> str:
     center, width = rules.centers_in_units[r, d], rules.widths_in_units[r, d]
-    name, word = _one_line(rules.feature_names[d]), _word(rules, d, center) if words else ""
-    column, _, category = name.partition("=")
-    clear = abs(center - 0.5) >= 0.25
-    if category and clear and words and rules.summary is not None and rules.summary.has_two_values(d):
-        name, word = column, f"{'' if center > 0.5 else 'not '}{category}, "  # one or zero stands for a category
-    return f"{name} is {word}about {_number(center, width)} (± {_number(width, width)})"
+    about = f"about {_number(center, width)} (± {_number(width, width)})"
+    if words and (value := _value(rules, r, d)):
+        return f"{value}, {about}"
+    return f"{_one_line(rules.feature_names[d])} is {_word(rules, d, center) if words else ''}{about}"
+
+
+def _value(rules: RuleBase, r: int, d: int) -> str | None:
+    """The value a condition on a choice asks for; None for other features, or if it asks for something between."""
+    choice, center = rules.choice_of(d), rules.centers_in_units[r, d]
+    return None if choice is None or abs(center - 0.5) < 0.25 else _chosen(choice, d, center > 0.5)
+
+
+def _chosen(choice: Choice, d: int, one: bool) -> str:
+    return f"{_one_line(choice.name)} is {_one_line(choice.says(d, one))}"
 
 
 def _word(rules: RuleBase, d: int, center: float) -> str:

@@ -134,20 +134,21 @@ const controls = names.map((name, d) => {
   return { slider, number, row: make("div", { class: "feature" }, make("label", { for: `feature-${d}` }, name), slider, number) };
 });
 
-/* Features that stand for the categories of one column are chosen together. */
+/* Features that stand for the values of one choice change together. */
 
-const groupOf = {};
-data.categories.forEach((group) => {
-  const first = group.features[0];
-  group.select = make("select", { id: `category-${first}` },
-    ...group.features.map((d) => make("option", { value: d }, names[d].slice(group.column.length + 1))));
-  group.select.addEventListener("change", () => {
-    group.features.forEach((d) => { x[d] = d === Number(group.select.value) ? 1 : 0; });
+const choiceOf = {};
+data.choices.forEach((choice, k) => {
+  choice.select = make("select", { id: `choice-${k}` }, ...choice.options.map(([value], o) => make("option", { value: o }, value)));
+  choice.select.addEventListener("change", () => {
+    const [, code] = choice.options[choice.select.value];
+    choice.features.forEach((d, place) => { x[d] = code[place]; });
     refresh();
   });
-  group.row = make("div", { class: "feature" }, make("label", { for: `category-${first}` }, group.column), group.select);
-  group.features.forEach((d) => { groupOf[d] = group; });
+  choice.row = make("div", { class: "feature" }, make("label", { for: `choice-${k}` }, choice.name), choice.select);
+  choice.features.forEach((d) => { choiceOf[d] = choice; });
 });
+
+const optionOf = (choice) => choice.options.findIndex(([, code]) => code.every((value, place) => value === x[choice.features[place]]));
 
 function set(d, value, source) {
   x[d] = value;
@@ -163,7 +164,7 @@ function start(values) {
     controls[d].number.value = value;
     controls[d].number.setAttribute("aria-invalid", false);
   });
-  data.categories.forEach((group) => { group.select.value = group.features.reduce((a, b) => x[b] > x[a] ? b : a); });
+  data.choices.forEach((choice) => { choice.select.value = optionOf(choice); });
   refresh();
 }
 
@@ -209,7 +210,7 @@ function weight(d) {
 
 function lay() {
   const used = names.map((_, d) => d).filter((d) => weight(d) > 0).sort((a, b) => weight(b) - weight(a));
-  const rows = [...new Set(used.map((d) => groupOf[d] ? groupOf[d].row : controls[d].row))];
+  const rows = [...new Set(used.map((d) => choiceOf[d] ? choiceOf[d].row : controls[d].row))];
   byId("inputs").append(...rows.slice(0, 12));
   const rest = rows.slice(12);
   if (rest.length) {
