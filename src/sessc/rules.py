@@ -334,23 +334,34 @@ class RuleBase:
 
         return compare(before, self, X, y, sample_weight)
 
-    def to_text(self, max_conditions: int | None = None, *, words: bool = True, width: int | None = None) -> str:
+    def to_text(
+        self,
+        max_conditions: int | None = None,
+        *,
+        max_terms: int | None = None,
+        words: bool = True,
+        width: int | None = None,
+    ) -> str:
         """The rules as IF-THEN sentences in the user's units; see :func:`sessc.report.text.to_text`."""
         from .report.text import to_text
 
-        return to_text(self, max_conditions=max_conditions, words=words, width=width)
+        return to_text(self, max_conditions=max_conditions, max_terms=max_terms, words=words, width=width)
 
-    def to_markdown(self, max_conditions: int | None = None, *, words: bool = True) -> str:
+    def to_markdown(
+        self, max_conditions: int | None = None, *, max_terms: int | None = None, words: bool = True
+    ) -> str:
         """The rules as a table for a web page; see :func:`sessc.report.tables.to_markdown`."""
         from .report.tables import to_markdown
 
-        return to_markdown(self, max_conditions=max_conditions, words=words)
+        return to_markdown(self, max_conditions=max_conditions, max_terms=max_terms, words=words)
 
-    def to_latex(self, max_conditions: int | None = None, *, words: bool = True) -> str:
+    def to_latex(
+        self, max_conditions: int | None = None, *, max_terms: int | None = None, words: bool = True
+    ) -> str:
         """The rules as a table for a paper; see :func:`sessc.report.tables.to_latex`."""
         from .report.tables import to_latex
 
-        return to_latex(self, max_conditions=max_conditions, words=words)
+        return to_latex(self, max_conditions=max_conditions, max_terms=max_terms, words=words)
 
     def to_html(self, path: Any = None, **settings: Any) -> str:
         """The rules as one self-contained, interactive web page; see :func:`sessc.report.html.to_html`."""
@@ -366,7 +377,7 @@ class RuleBase:
 
     def __str__(self) -> str:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        return self.to_text(max_conditions=5, width=width)
+        return self.to_text(max_conditions=5, max_terms=4, width=width)
 
     def __repr__(self) -> str:
         what = "regression" if self.classes is None else f"{len(self.classes)} classes"

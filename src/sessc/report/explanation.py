@@ -8,7 +8,7 @@ import numpy as np
 
 from ..explain import Change, Explanation
 from ..rules import RuleBase, Softmax
-from .text import _chosen, _condition, _count, _number, _one_line, _output_names, _value
+from .text import _amount, _chosen, _condition, _count, _number, _one_line, _output_names, _value
 
 __all__ = ["to_text"]
 
@@ -45,7 +45,7 @@ def _answer(explanation: Explanation) -> str:
     rules = explanation.rules
     names = _output_names(rules)
     if rules.classes is None:
-        return f"{names[0]} = {_shown(rules, explanation.answer)}."
+        return f"{names[0]} = {_amount(rules, explanation.answer)}."
     odds = explanation.probabilities
     order = np.argsort(-odds, kind="stable")
     return f"The answer is {names[order[0]]}: " + ", ".join(f"{names[c]} {odds[c]:.2f}" for c in order) + "."
@@ -55,7 +55,7 @@ def _title(explanation: Explanation, r: int) -> str:
     rules, names = explanation.rules, _output_names(explanation.rules)
     added = explanation.contributions[r].sum(axis=0)
     if rules.classes is None:
-        says = f"adds {_shown(rules, added[0])}"
+        says = f"adds {_amount(rules, added[0])}"
     else:
         if isinstance(rules.link, Softmax):
             added = added - added.mean()  # what is added to all classes changes nothing
@@ -128,14 +128,9 @@ def _has_two_values(rules: RuleBase, d: int) -> bool:
 
 def _said(rules: RuleBase, answer: Any) -> str:
     if rules.classes is None:
-        return _shown(rules, answer)
+        return _amount(rules, answer)
     return _output_names(rules)[rules.classes.tolist().index(answer)]
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
-
-
-def _shown(rules: RuleBase, value: float) -> str:
-    """A real target to a hundredth of how far the rules' own outputs differ."""
-    return _number(value, (float(np.ptp(rules.consequents[:, 0, 0])) or abs(value) or 1.0) / 100)

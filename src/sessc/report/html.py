@@ -16,9 +16,12 @@ from ..evaluation import Evaluation
 from ..files import dumps
 from ..model import Model
 from ..rules import RuleBase
-from .text import _conclusion, _conditions_of, _count, _output_names, sentences
+from .text import _conclusion, _conditions_of, _count, _holds_always, _number, _output_names, sentences
 
 __all__ = ["to_html"]
+
+MAX_TERMS = 4
+"""Terms of a linear conclusion that are shown before one asks for all."""
 
 
 def to_html(
@@ -84,7 +87,8 @@ def _part(name: str) -> str:
 
 def _about(rules: RuleBase) -> str:
     kind = "tells classes apart" if rules.classes is not None else "predicts a number"
-    what = f"{_count(rules.n_rules, 'rule')}, {rules.n_conditions.mean():.1f} conditions each on average"
+    each = f"with {_number(rules.n_conditions.mean(), 1.0)} conditions on average"
+    what = f"{_count(rules.n_rules, 'rule')}, {'which always holds' if _holds_always(rules) else each}"
     seen = "" if rules.summary is None else f", learned from {_count(rules.summary.n_rows, 'row')}"
     changed = f" Changed by hand: {'; '.join(rules.edits)}." if rules.edits else ""
     return f"A model that {kind} by {_count(rules.n_features, 'feature')}: {what}{seen}.{changed}"
@@ -97,10 +101,10 @@ def _sentence(rules: RuleBase, r: int) -> dict[str, Any]:
     if rules.classes is not None and rules.order == 0:
         shares = np.asarray(rules.link.of_one_rule(rules.consequents[r, 0]), float).tolist()
     return {
-        "conditions": conditions or [{"text": "anything", "feature": None}],
-        "conclusion": _conclusion(rules, r),
+        "conditions": conditions,
+        "conclusion": _conclusion(rules, r, MAX_TERMS),
         "shares": shares,
-        "support": sentences(rules)[r].support,
+        "share": sentences(rules)[r].share,
     }
 
 

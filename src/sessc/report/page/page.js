@@ -88,7 +88,7 @@ function picture(r, d) {
 }
 
 function card(sentence, r) {
-  const head = make("h3", {}, `Rule ${r + 1}`, make("small", {}, sentence.support));
+  const head = make("h3", {}, `Rule ${r + 1}`, make("small", {}, sentence.share && `${sentence.share} of the data`));
   const list = make("ul");
   sentence.conditions.forEach(({ text, feature }, k) => {
     const line = make("li", {}, make("span", {}, make("b", {}, k ? "AND " : "IF "), text));
