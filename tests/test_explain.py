@@ -1,5 +1,6 @@
 """Explanations add up, and what they say would change the answer does."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from sessc import TSKClassifier, TSKRegressor
 from sessc.choices import Choice
+from sessc.rules import Softmax
 
 SETTINGS = [{"order": order, "refine": refine} for order in (0, 1) for refine in (0, 30)]
 
@@ -66,6 +68,45 @@ def test_real_targets_say_what_one_standard_deviation_does():
     assert "ne standard deviation more or less:" in str(found)
 
 
+def adds(line):
+    """The numbers that a line of an explanation says are added."""
+    return np.asarray([float(number) for number in re.findall(r"[+-]\d+\.\d\d\b", line.rpartition("add")[2])])
+
+
+def test_printed_contributions_add_up(model):
+    model, X = model
+    for k in range(0, len(X), 30):
+        text = str(model.explain(X.iloc[k]))
+        assert "-0.00" not in text
+        rules = [part for part in text.split("\n\n") if part.startswith("Rule ") or " more rule" in part]
+        [together] = [adds(part) for part in text.split("\n\n") if part.startswith("Together ")]
+        titles = [adds(part.split("\n")[0]) for part in rules]
+        np.testing.assert_allclose(np.sum(titles, axis=0), together, atol=0.005 * (1 + len(titles)) + 1e-9)
+        for part, title in zip(rules, titles, strict=True):
+            terms = [adds(line) for line in part.split("\n")[1:] if " add" in line]
+            assert len(terms) == (0 if model.rules_.order == 0 or " more rule" in part else 5)
+            if terms:
+                np.testing.assert_allclose(np.sum(terms, axis=0), title, atol=0.005 * 6 + 1e-9)
+        if model.rules_.link == Softmax():
+            first, second = np.sort(model.predict_proba(X.iloc[[k]])[0])[:-3:-1]
+            assert together[0] - together[1] == pytest.approx(np.log(first / second), abs=0.0101)
+
+
+def test_printed_amounts_add_up():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    for n_rules in (1, 3):
+        model = TSKRegressor(n_rules, order=1, refine=20, random_state=0).fit(X, y)
+        text = str(model.explain(X.iloc[3]))
+        parts = [part.split("\n") for part in text.split("\n\n") if part.startswith("Rule ")]
+        for title, *lines in parts:
+            terms = [float(line.split()[-1]) for line in lines if " add" in line]
+            assert len(terms) == 5
+            assert sum(terms) == pytest.approx(float(title.split()[-1]), rel=0.02, abs=1.0)
+        said = sum(float(title.split()[-1]) for title, *_ in parts)
+        assert said == pytest.approx(model.predict(X.iloc[[3]])[0], rel=0.02)
+        assert ("Together " in text) == (n_rules > 1)
+
+
 def test_a_row_may_come_in_any_form():
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = TSKClassifier(3, random_state=0).fit(X, y)
@@ -96,6 +137,7 @@ def test_an_explanation_reads_from_the_answer_to_what_would_change_it():
     assert "No feature moved alone within the data would change the answer." in str(model.explain(X.iloc[0]))
     line = str(TSKClassifier(1, order=1, refine=50, random_state=0).fit(X, y).explain(X.iloc[0]))
     assert "Rule 1 counts 100 % and adds malignant +" in line
+    assert "\n  27 more terms add malignant " in line
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..explain import Change, Explanation
-from ..rules import RuleBase, Softmax
-from .text import _amount, _chosen, _condition, _count, _number, _one_line, _output_names, _value
+from ..rules import Proportions, RuleBase, Softmax
+from .text import _amount, _condition, _count, _number, _one_line, _output_names, _value
 
 __all__ = ["to_text"]
 
@@ -16,6 +16,10 @@ FEW, MANY = 3, 5
 """Terms of a linear rule and changes, and conditions, that are shown."""
 FAINT = 0.01
 """Rules that count less than this are only counted."""
+UNITS = {
+    Softmax: "Rules add to the score of each class; the difference between two scores is their log-odds.",
+    Proportions: "Rules add to the score of each class; scores, those below zero cut, are shown as shares.",
+}
 
 
 def to_text(explanation: Explanation) -> str:
@@ -24,8 +28,13 @@ def to_text(explanation: Explanation) -> str:
     parts = [_answer(explanation)]
     heard = [int(r) for r in np.argsort(-explanation.firing, kind="stable") if explanation.firing[r] >= FAINT]
     parts += ["\n".join([_title(explanation, r), *_reasons(explanation, r)]) for r in heard]
-    if silent := rules.n_rules - len(heard):
-        parts.append(f"{_count(silent, 'more rule')} with less than {_percent(FAINT)}.")
+    if silent := [r for r in range(rules.n_rules) if r not in heard]:
+        more = f"{_count(len(silent), 'more rule')} with less than {_percent(FAINT)}"
+        parts.append(
+            f"{more} {_adds(explanation, explanation.contributions[silent].sum(axis=(0, 1)), len(silent))}"
+        )
+    if rules.n_rules > 1:
+        parts.append(f"Together {_added(explanation, explanation.outputs)}")
     if changes := [_change(explanation, change) for change in explanation.changes[:FEW]]:
         parts.append("\n".join([_changes_title(explanation), *changes]))
     elif rules.classes is not None:
@@ -48,19 +57,29 @@ def _answer(explanation: Explanation) -> str:
         return f"{names[0]} = {_amount(rules, explanation.answer)}."
     odds = explanation.probabilities
     order = np.argsort(-odds, kind="stable")
-    return f"The answer is {names[order[0]]}: " + ", ".join(f"{names[c]} {odds[c]:.2f}" for c in order) + "."
+    answer = f"The answer is {names[order[0]]}: " + ", ".join(f"{names[c]} {odds[c]:.2f}" for c in order) + "."
+    return f"{answer}\n{UNITS[type(rules.link)]}"
 
 
 def _title(explanation: Explanation, r: int) -> str:
-    rules, names = explanation.rules, _output_names(explanation.rules)
     added = explanation.contributions[r].sum(axis=0)
+    return f"Rule {r + 1} counts {_percent(explanation.firing[r])} and {_adds(explanation, added)}"
+
+
+def _adds(explanation: Explanation, added: np.ndarray, count: int = 1) -> str:
+    return f"add{'s' * (count == 1)} {_added(explanation, added)}"
+
+
+def _added(explanation: Explanation, added: np.ndarray) -> str:
+    """A part of the outputs (n_outputs,), the likeliest classes first."""
+    rules, names = explanation.rules, _output_names(explanation.rules)
     if rules.classes is None:
-        says = f"adds {_amount(rules, added[0])}"
-    else:
-        if isinstance(rules.link, Softmax):
-            added = added - added.mean()  # what is added to all classes changes nothing
-        says = "adds " + ", ".join(f"{names[c]} {added[c]:+.2f}" for c in np.argsort(-added, kind="stable"))
-    return f"Rule {r + 1} counts {_percent(explanation.firing[r])} and {says}"
+        return _amount(rules, added[0])
+    if isinstance(rules.link, Softmax):
+        added = added - added.mean()  # what is added to all classes changes nothing
+    likeliest = np.argsort(-explanation.probabilities, kind="stable")
+    shown = ", ".join(f"{names[c]} {round(added[c], 2) + 0.0:+.2f}" for c in likeliest[:MANY])
+    return shown + (", ..." if len(names) > MANY else "")
 
 
 def _reasons(explanation: Explanation, r: int) -> list[str]:
@@ -69,12 +88,23 @@ def _reasons(explanation: Explanation, r: int) -> list[str]:
     lines = [f"  {_asked(explanation, r, d)}, fits {_percent(grades[d])}" for d in worst[:MANY]]
     if rest := worst[MANY:]:
         lines.append(f"  {_count(len(rest), 'more condition')}, which fit {_percent(grades[rest[0]])} or better")
-    terms = explanation.contributions[r, 1:]
-    size = np.abs(terms - terms.mean(axis=1, keepdims=True) if terms.shape[1] > 1 else terms).max(axis=1)
-    for d in np.argsort(-size, kind="stable")[:FEW]:
-        names = _output_names(rules)
-        added = ", ".join(f"{name} {term:+.3g}" for name, term in zip(names, terms[d], strict=True))
-        lines.append(f"  {_given(explanation, int(d))} adds {added}")
+    return lines + (_terms(explanation, r) if rules.order == 1 else [])
+
+
+def _terms(explanation: Explanation, r: int) -> list[str]:
+    """What a linear rule adds, taken apart: the values of a choice belong together."""
+    rules, (constant, *terms) = explanation.rules, explanation.contributions[r]
+    parts = [(_given(explanation, d), terms[d]) for d in range(rules.n_features) if rules.choice_of(d) is None]
+    for choice in rules.choices:
+        has = choice.value(explanation.x)
+        what = f"{_one_line(choice.name)} is {_one_line(has)}" if has else _one_line(choice.name)
+        parts.append((what, np.sum([terms[d] for d in choice.features], axis=0)))
+    parts.sort(key=lambda part: -float(np.ptp(part[1]) if len(constant) > 1 else abs(part[1][0])))
+    lines = [f"  average values {_adds(explanation, constant, 2)}"]
+    lines += [f"  {what} {_adds(explanation, term)}" for what, term in parts[:FEW]]
+    if rest := parts[FEW:]:
+        added = np.sum([term for _, term in rest], axis=0)
+        lines.append(f"  {_count(len(rest), 'more term')} {_adds(explanation, added, len(rest))}")
     return lines
 
 
@@ -89,11 +119,8 @@ def _asked(explanation: Explanation, r: int, d: int) -> str:
 
 def _given(explanation: Explanation, d: int) -> str:
     """What the row has."""
-    rules, x = explanation.rules, explanation.x
-    choice = rules.choice_of(d)
-    if choice is not None and x[d] in (0.0, 1.0):
-        return _chosen(choice, d, x[d] == 1.0)
-    return f"{_one_line(rules.feature_names[d])} = {_number(x[d], rules.scale[d])}"
+    rules = explanation.rules
+    return f"{_one_line(rules.feature_names[d])} = {_number(explanation.x[d], rules.scale[d])}"
 
 
 def _change(explanation: Explanation, change: Change) -> str:
