@@ -14,6 +14,7 @@ from sklearn.preprocessing import (
     MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
+    OrdinalEncoder,
     RobustScaler,
     StandardScaler,
 )
@@ -114,6 +115,25 @@ def test_categories_are_named_by_their_column(rng):
     raw["size"], raw["weight"] = X["size"], X["weight"].fillna(X["weight"].mean())
     raw["weight=(missing)"] = X["weight"].isna().astype(float)
     np.testing.assert_allclose(rules.probabilities(raw), fitted.predict_proba(X), atol=1e-8)
+
+
+def test_ordinal_codes_are_spelled_out(rng):
+    sizes = ["small", "medium", "large"]
+    X = pandas.DataFrame(
+        {"size": rng.choice(sizes, size=150), "city": rng.choice([f"c{k:02}" for k in range(20)], 150)}
+    )
+    X["price"] = rng.normal(size=150)
+    y = (X["size"] == "large") ^ (X["price"] > 0)
+    codes = OrdinalEncoder(categories=[sizes, sorted(set(X["city"]))])
+    table = make_column_transformer((codes, ["size", "city"]), remainder="passthrough")
+    fitted = make_pipeline(table, StandardScaler(), model(refine=20)).fit(X, y)
+    rules = rules_of(fitted)
+    assert rules.feature_names == (
+        "size (0 small, 1 medium, 2 large)",
+        "city (0 c00, 1 c01, 2 c02, ..., 19 c19)",
+        "price",
+    )
+    np.testing.assert_allclose(rules.probabilities(table.transform(X)), fitted.predict_proba(X), atol=1e-8)
 
 
 @pytest.mark.parametrize(("k", "rest"), [(3, None), (2, "blue"), (1, "something else")])

@@ -26,6 +26,9 @@ from .rules import RuleBase, default_names
 
 __all__ = ["rules_of"]
 
+FEW_CODES = 10
+"""Codes of categories that are all spelled out."""
+
 
 @dataclass(frozen=True, eq=False)
 class Origin:
@@ -64,7 +67,8 @@ def rules_of(model: Any) -> RuleBase:
     Returns
     -------
     RuleBase
-        Features made by an encoder are called ``column=category``, and ``choices`` says which belong together.
+        Features made by a ``OneHotEncoder`` are called ``column=category``, and ``choices`` says which belong
+        together; those of an ``OrdinalEncoder`` are codes, which ``column (0 small, 1 large)`` spells out.
 
     Examples
     --------
@@ -171,6 +175,16 @@ def _one_hot(step: OneHotEncoder, features: Features) -> Features:
     return found
 
 
+def _ordinal(step: OrdinalEncoder, features: Features) -> Features:
+    """Codes stay numbers, which have an order, and the name says what they stand for."""
+    return [f._replace(name=f"{f.name} ({_legend(c)})") for f, c in zip(features, step.categories_, strict=True)]
+
+
+def _legend(categories: Sequence[Any]) -> str:
+    codes = [f"{code} {value}" for code, value in enumerate(categories)]
+    return ", ".join(codes if len(codes) <= FEW_CODES else [*codes[:3], "...", codes[-1]])
+
+
 def _imputed(step: SimpleImputer, features: Features) -> Features:
     kept = [
         f
@@ -231,7 +245,7 @@ STEPS: dict[type, Callable[[Any, Features], Features]] = {
     MaxAbsScaler: lambda step, features: _scaled(1 / step.scale_, 0.0, features),
     RobustScaler: _robust,
     OneHotEncoder: _one_hot,
-    OrdinalEncoder: lambda step, features: features,
+    OrdinalEncoder: _ordinal,
     SimpleImputer: _imputed,
     SelectorMixin: _selected,
     ColumnTransformer: _by_column,
