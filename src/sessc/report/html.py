@@ -16,6 +16,7 @@ from ..evaluation import Evaluation
 from ..files import dumps
 from ..model import Model
 from ..rules import RuleBase
+from .explanation import UNITS
 from .text import _conclusion, _conditions_of, _count, _holds_always, _number, _output_names, sentences
 
 __all__ = ["to_html"]
@@ -60,6 +61,8 @@ def to_html(
         "sentences": [_sentence(rules, r) for r in range(rules.n_rules)],
         "evaluations": model.pop("evaluations"),
         "examples": _examples(rules, examples),
+        "unit": UNITS.get(type(rules.link), "The answer is the sum of what rules add."),
+        "terms": MAX_TERMS,
         "typical": rules.typical.tolist(),
         "choices": [
             {"name": choice.name, "features": choice.features, "options": choice.options}
@@ -96,7 +99,7 @@ def _about(rules: RuleBase) -> str:
 
 def _sentence(rules: RuleBase, r: int) -> dict[str, Any]:
     """A rule in words, with the feature that each condition is about."""
-    conditions = [{"text": text, "feature": d} for d, text in _conditions_of(rules, r, words=True)]
+    conditions = [{"text": _held(text), "feature": d} for d, text in _conditions_of(rules, r, words=True)]
     shares = None
     if rules.classes is not None and rules.order == 0:
         shares = np.asarray(rules.link.of_one_rule(rules.consequents[r, 0]), float).tolist()
@@ -106,6 +109,11 @@ def _sentence(rules: RuleBase, r: int) -> dict[str, Any]:
         "shares": shares,
         "share": sentences(rules)[r].share,
     }
+
+
+def _held(text: str) -> str:
+    """A condition that never breaks between a number and its ±."""
+    return text.replace("(± ", "(±\u00a0").replace(" (±", "\u00a0(±")
 
 
 def _examples(rules: RuleBase, examples: Any) -> list[dict[str, Any]]:

@@ -14,6 +14,9 @@ from ..summary import word_for
 
 __all__ = ["Sentence", "sentences", "to_text"]
 
+MOST_DIGITS = 5
+"""Of numbers so large or small that they are written with an exponent."""
+
 
 class Sentence(NamedTuple):
     """One rule in words."""
@@ -179,8 +182,9 @@ def _odds(rules: RuleBase, outputs: np.ndarray) -> str:
 
 
 def _amount(rules: RuleBase, value: float) -> str:
-    """A real target to a hundredth of how far the rules' own outputs differ."""
-    return _number(value, (float(np.ptp(rules.consequents[:, 0, 0])) or abs(value) or 1.0) / 100)
+    """A real target to a hundredth of how far the rules' own outputs differ, or else of the steepest slope."""
+    differ = float(np.ptp(rules.consequents[:, 0, 0])) or float(np.abs(rules.consequents[:, 1:, 0]).max(initial=0))
+    return _number(value, (differ or abs(value) or 1.0) / 100)
 
 
 def _line(rules: RuleBase, r: int, coefficients: np.ndarray, name: str, most: int | None) -> str:
@@ -216,7 +220,7 @@ def _number(value: float, resolution: float) -> str:
     if 1e-4 <= abs(value) < 1e15 or (value == 0 and places < 5):
         return f"{value:.{max(places, 0)}f}"
     digits = int(np.floor(np.log10(abs(value)))) + places if value else 0
-    return f"{value:.{max(digits, 0)}e}"
+    return f"{value:.{min(max(digits, 0), MOST_DIGITS)}e}"
 
 
 def _count(n: int, noun: str) -> str:
