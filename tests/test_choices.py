@@ -9,7 +9,7 @@ import pytest
 from sessc import RuleBase, TSKClassifier
 from sessc.choices import Choice
 from sessc.columns import Category, Columns, Number, learn
-from sessc.files import dumps, loads
+from sessc.files import dumps, loads, trusted_types
 from sessc.training import train
 
 
@@ -54,6 +54,11 @@ def test_files_and_edits_keep_choices(rules):
     X = np.random.default_rng(0).integers(2, size=(60, 4)).astype(float)
     fitted = TSKClassifier(clusterer=rules).fit(X, np.where(X[:, 0] > X[:, 1], "a", "b")).rules_
     assert fitted.choices == rules.choices
+
+
+def test_skops_files_keep_choices(rules):
+    skops = pytest.importorskip("skops.io", reason="skops is not installed; pip install 'sessc[export]'")
+    assert skops.loads(skops.dumps(rules), trusted=trusted_types()).choices == rules.choices
 
 
 def test_files_of_before_have_independent_features(rules):
