@@ -55,6 +55,7 @@ def report(rules, evaluation, examples) -> None:
         for name, viewport in screens.items():
             page = browser.new_page(viewport=viewport, color_scheme="dark" if "phone" in name else "light")
             page.goto(path.as_uri())
+            page.wait_for_selector("#changes > *")
             page.screenshot(path=OUT / f"{name}.png", full_page="phone" not in name)
         browser.close()
 

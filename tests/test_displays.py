@@ -1,8 +1,12 @@
 """Pictures show the numbers of the rules."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sessc import (
     FCM,
@@ -15,6 +19,7 @@ from sessc import (
     TSKClassifier,
     TSKRegressor,
 )
+from sessc.choices import Choice
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed; pip install 'sessc[plot]'")
 
@@ -50,6 +55,56 @@ def test_membership_curves_peak_at_their_centres(model, wine):
     assert one.features == [model.rules_.feature_names.index("hue")]
     with pytest.raises(ValueError, match="no feature 'beer'"):
         MembershipDisplay.from_rules(model.rules_, ["beer"])
+
+
+def test_dashes_are_explained_and_no_two_rules_look_alike(wine):
+    rules = TSKClassifier(20, random_state=0).fit(*wine).rules_
+    plain, compared = MembershipDisplay.from_rules(rules), MembershipDisplay.from_rules(rules, before=rules)
+    lines = plain.axes_[0].lines
+    assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == 20
+    assert all(line.get_linestyle() != "--" for line in lines)
+    texts = [[text.get_text() for text in shown.figure_.legends[0].texts] for shown in (plain, compared)]
+    assert texts[1] == [*texts[0], "before"]
+
+
+def test_every_picture_of_rules_takes_a_fitted_model(model, wine):
+    X, y = wine
+    scaled = make_pipeline(StandardScaler(), TSKClassifier(3, random_state=0)).fit(X, y)
+    for one in (model, scaled):
+        assert MembershipDisplay.from_rules(one).rules.feature_names == tuple(X.columns)
+        assert ConditionsDisplay.from_rules(one).rules.n_rules == 3
+        assert FiringDisplay.from_rules(one, X).firing.shape == (1, 3)
+        assert BoundaryDisplay.from_rules(one, ("hue", "ash")).answers_.size
+    for none in (TSKClassifier(3), 7):
+        with pytest.raises(ValueError, match="has no rules"):
+            MembershipDisplay.from_rules(none)
+
+
+def test_nothing_to_draw_is_said():
+    rules = RuleBase.write([({"u": (0, 1)}, 1.0), ({}, 2.0)], features=["u", "v"])
+    assert MembershipDisplay.from_rules(rules).features == [0]
+    with pytest.raises(ValueError, match="name at least one feature"):
+        MembershipDisplay.from_rules(rules, [])
+    bare = rules.without_condition(1, "u")
+    with pytest.raises(ValueError, match="no rule has a condition"):
+        MembershipDisplay.from_rules(bare)
+    assert MembershipDisplay.from_rules(bare, ["u"]).features == [0]
+    shown = ConditionsDisplay.from_rules(bare)
+    assert [text.get_text() for text in shown.ax_.texts] == ["no rule has a condition"]
+
+
+def test_boundaries_are_among_rows_that_can_be(rng):
+    kind = rng.choice(3, size=200)
+    X = np.column_stack([kind == 0, kind == 1, kind == 2, rng.normal(size=200), rng.normal(size=200)]).astype(
+        float
+    )
+    rules = TSKRegressor(3, refine=20, random_state=0).fit(X, kind + X[:, 3]).rules_
+    rules = replace(rules, choices=(Choice("kind", (0, 1, 2), ("u", "v", "w")),))
+    shown = BoundaryDisplay.from_rules(rules, ("x3", "x4"))
+    row = np.array(rules.typical)
+    assert row[:3].sum() == 1
+    (row[3], _), (row[4], _) = shown.ax_.get_xlim(), shown.ax_.get_ylim()
+    assert shown.answers_[0, 0] == pytest.approx(rules(row[None, :])[0])
 
 
 def test_strengths_are_shown_strongest_first(model):

@@ -31,7 +31,7 @@ def test_a_condition_is_moved_in_the_users_units(rules):
     np.testing.assert_array_equal(moved.centers[same], rules.centers[same])
     np.testing.assert_array_equal(moved.widths[same], rules.widths[same])
     assert rules.edits == ()  # the old one is as it was
-    assert "rule 2: alcohol is about 13.5 (± 0.4) instead of" in moved.edits[0]
+    assert "rule 2: alcohol is about 13.50 (± 0.40) instead of about " in moved.edits[0]
     assert "Changed by hand: rule 2: alcohol" in str(moved)
     assert moved.with_condition(2, "alcohol", width=0.5).centers_in_units[1, d] == pytest.approx(13.5)
 
@@ -88,11 +88,31 @@ def test_support_is_unknown_after_a_change_and_words_stay(rules):
         (lambda r: r.with_output(1, {"merlot": 1.0}), "each of the classes"),
         (lambda r: r.with_output(1, {"barolo": -1.0}), "zero or more"),
         (lambda r: r.with_output(1, 0.3), "each of the classes"),
+        (lambda r: r.with_output(1, {"barolo": "much"}), "probabilities are numbers"),
+        (lambda r: r.with_output(1, {"barolo": 10**400}), "probabilities are numbers"),
+        (lambda r: r.with_condition(1, "hue", about="high"), "about must be a number, got 'high'"),
+        (lambda r: r.with_condition(1, "hue", about=[1.0]), "about must be a number"),
+        (lambda r: r.with_condition(1, "hue", width=(1, 2)), "width must be a positive number"),
+        (lambda r: r.with_condition(1, "hue", width=True), "width must be a positive number"),
+        (lambda r: r.with_condition(1, ["hue"], 1.0, 1.0), "no feature"),
+        (lambda r: r.without_condition(1, None), "no feature None"),
     ],
 )
 def test_mistakes_are_named(rules, edit, message):
     with pytest.raises(ValueError, match=message):
         edit(rules)
+
+
+def test_changes_are_noted_as_rules_are_printed(rules):
+    noted = rules.with_condition(1, "flavanoids", about=1 / 3, width=0.847198).edits[0]
+    assert "flavanoids is about 0.33 (± 0.85) instead of about " in noted
+    numbers = replace(rules, classes=np.asarray([0, 1, 7]), target_name="grade")
+    says = "at its centre " if rules.order else ""
+    assert numbers.with_output(2, {7: 2, 1: 1}).edits == (
+        f"rule 2 says {says}grade=7 0.67, grade=1 0.33, grade=0 0.00",
+    )
+    price = RuleBase.write([({"x": (0, 1)}, 5.0), ({"x": (10, 1)}, 7.0)], target_name="price")
+    assert price.with_output(1, 1 / 3).edits == ("rule 1 says price = 0.333",)
 
 
 def test_the_effect_of_a_change_is_measured(wine):
@@ -105,7 +125,7 @@ def test_the_effect_of_a_change_is_measured(wine):
     assert effect.before.measures["accuracy"] > effect.after.measures["accuracy"]
     assert effect.after.confusion.sum() == len(X[1::2])
     text = str(effect)
-    assert text.startswith("Changed: rule 1 says barolo 1, ")
+    assert text.startswith("Changed: rule 1 says barbera 0.33, barolo 0.33, grignolino 0.33.")
     assert "Changed: rule 2 dropped." in text
     assert "balanced accuracy" in text
     with pytest.raises(ValueError, match="'merlot', which the rules do not know"):
@@ -157,6 +177,22 @@ def test_rules_written_by_hand_predict():
         ([({"x": (0, 1)}, 1.0)], {"features": ["y"]}, "names 'x', which is not among"),
         ([({}, 1.0)], {}, "no rule has a condition"),
         ([({"x": (0, 1)}, {"a": 1.0, "b": 0.0}), ({"x": (0, 1)}, 2.0)], {}, "each of the classes"),
+        (7, {}, "rules are a list of pairs"),
+        (None, {}, "rules are a list of pairs"),
+        ([7], {}, "rule 1 must be a pair"),
+        ([({"x": (0, 1)}, 1.0), ({"x": (0, 1)},)], {}, "rule 2 must be a pair"),
+        ([([("x", 0, 1)], 1.0)], {}, "rule 1 must be a pair"),
+        ([({"x": 5}, 1.0)], {}, "rule 1 wants 'x' to be 5; give a number and a width above 0"),
+        ([({"x": (0, 1, 2)}, 1.0)], {}, "give a number and a width above 0"),
+        ([({"x": ("low", 1)}, 1.0)], {}, "give a number and a width above 0"),
+        ([({"x": (0, 1)}, [1.0])], {}, "predict a number"),
+        ([({"x": (0, 1)}, None)], {}, "predict a number"),
+        ([({"x": (0, 1)}, {"a": None, "b": 1.0})], {}, "probabilities are numbers"),
+        ([({"x": (0, 1)}, 1.0)], {"features": 3}, "features are a list of names"),
+        ([({"x": (0, 1)}, 1.0)], {"features": "x"}, "features are a list of names"),
+        ([({3: (0, 1)}, 1.0)], {}, "features are a list of names"),
+        ([({"x": (0, 1)}, {"a": 1.0})], {"classes": 2}, "two or more different classes"),
+        ([({"x": (0, 1)}, {"a": 1.0})], {"classes": "ab"}, "two or more different classes"),
     ],
 )
 def test_mistakes_in_writing_are_named(rules, settings, message):

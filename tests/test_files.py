@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, load_wine
 
 from sessc import RuleBase, TSKClassifier, TSKRegressor
+from sessc.choices import Choice
 from sessc.files import dumps, loads
 
 SCHEMA = Path(__file__).parents[1] / "docs" / "rules.schema.json"
@@ -36,6 +37,7 @@ def every_kind():
     yield classifier(classes=np.asarray(["x", "yy", "zzz"], dtype=object)).without_rule(2)
     yield regressor(order=1)
     yield replace(regressor(refine=10), summary=None)
+    yield replace(regressor(), choices=(Choice("a", (0, 3), ("u", "v=w"), "x"), Choice("b", (1,), ("yes",), "no")))
     yield RuleBase.write([({"Größe \n<b>": (1.0, 2.0)}, {"ja": 1.0}), ({}, {"nein": 1.0})])
 
 

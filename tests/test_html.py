@@ -1,13 +1,16 @@
 """The report page, in a real browser."""
 
+import re
 import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
-from sessc import RuleBase, TSKClassifier
+from sessc import RuleBase, TSKClassifier, TSKRegressor
+from sessc.choices import Choice
+from sessc.report.text import _amount, _number
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -72,10 +75,15 @@ def test_typing_a_value_changes_everything(opened):
         np.testing.assert_allclose([float(text) for text in texts], odds, atol=5e-4)
         seen.add(tuple(texts))
     assert len(seen) == 2
-    before = page.locator("#answer").inner_text()
-    page.locator(f"#feature-{d}").fill("")
-    assert page.locator(f"#feature-{d}").get_attribute("aria-invalid") == "true"
-    assert page.locator("#answer").inner_text() == before  # nothing is not a number
+    before = page.locator("#why").inner_text()
+    box = page.locator(f"#feature-{d}")
+    for nonsense in ("", "1e200"):  # nothing is not a number, and the other cannot be squared
+        box.fill(nonsense)
+        assert box.get_attribute("aria-invalid") == "true"
+        assert page.locator("#why").inner_text() == before
+    page.locator(".feature", has=box).locator("input[type=range]").focus()
+    page.keyboard.press("ArrowLeft")
+    assert box.get_attribute("aria-invalid") == "false"
 
 
 def test_keys_move_sliders(opened):
@@ -105,6 +113,13 @@ def test_rules_are_filtered_and_sorted(opened):
     page.locator("#filter").fill(rules.feature_names[d].upper())
     assert page.locator(".rule").count() == counts[d]
     assert page.locator("#shown").inner_text() == f"{counts[d]} of {rules.n_rules} rules"
+    mostly = rules.classes[np.argmax(rules.consequents[:, 0], axis=1)]
+    for label in rules.classes:
+        page.locator("#filter").fill(label)
+        assert page.locator(".rule").count() == np.sum(mostly == label) < rules.n_rules
+    for live in ("now", "%", "counts", "fits"):
+        page.locator("#filter").fill(live)
+        assert page.locator(".rule").count() == 0
 
 
 def test_examples_are_there_only_when_asked_for(opened):
@@ -152,9 +167,187 @@ def test_measures_and_confusions_are_shown(opened):
 def test_rules_without_data_and_without_conditions_have_a_page(opened):
     rules = RuleBase.write([({"x": (0.0, 1.0)}, 1.0), ({}, 2.0)])
     page = opened(rules)
-    assert page.locator("#answer h3").inner_text() == f"y = {float(rules([[0.0]])[0]):.5g}"
+    assert page.locator("#answer h3").inner_text() == f"y = {_amount(rules, rules([[0.0]])[0])}"
     line = opened(replace(classifier(order=1, refine=10), summary=None))
     assert line.locator(".rule").count() == 4
+
+
+@pytest.mark.parametrize("examples", [False, True])
+def test_one_can_always_go_back_to_the_start(opened, examples):
+    X, _ = load_wine(return_X_y=True, as_frame=True)
+    page = opened(classifier(refine=50, conditions=4), examples=X.iloc[[3]] if examples else None)
+    if examples:
+        page.locator("#start").select_option("0")
+    began = [box.input_value() for box in page.locator("input[type=number]").all()]
+    why = page.locator("#why").inner_text()
+    for box in page.locator("input[type=number]").all():
+        box.fill("7")
+    page.locator("#reset").click()
+    assert [box.input_value() for box in page.locator("input[type=number]").all()] == began
+    assert max(map(len, began)) <= 7  # and not all digits of a double
+    assert page.locator("#why").inner_text() == why
+
+
+MODELS = {
+    "constant": lambda: classifier(refine=50, conditions=4),
+    "least squares": lambda: classifier(),
+    "linear": lambda: classifier(order=1, refine=20),
+    "least squares, linear": lambda: classifier(order=1),
+    "a number": lambda: regressor(),
+    "a number, linear": lambda: regressor(order=1),
+    "choices": lambda: chooser(TSKClassifier),
+    "choices, a number, linear": lambda: chooser(TSKRegressor, order=1),
+}
+
+
+def regressor(**settings):
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    return TSKRegressor(3, random_state=0, refine=20, **settings).fit(X, y).rules_
+
+
+def chooser(kind, **settings):
+    rng = np.random.default_rng(0)
+    kinds, flags = rng.choice(3, size=200), rng.random((200, 3)) < 0.4
+    X = np.column_stack([kinds == 0, kinds == 1, flags, rng.normal(50, 20, size=200)]).astype(float)
+    y = 4.0 * X[:, 0] + 3 * X[:, 2] + 2 * X[:, 3] + X[:, 4] + 0.01 * X[:, 5]
+    y = y if kind is TSKRegressor else np.where(y > 4, "much", "little")
+    choices = (Choice("kind", (0, 1), ("u", "v"), "w"), Choice("asked", (2,), ("yes",), "no"))
+    return replace(kind(3, random_state=0, refine=30, **settings).fit(X, y).rules_, choices=choices)
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def rules(request):
+    return MODELS[request.param]()
+
+
+def rows_near(rules, n=8):
+    """Rows with values that the data have, one of every choice."""
+    rng = np.random.default_rng(1)
+    for _ in range(n):
+        x = np.array([rng.choice(values) for values in rules.summary.quantiles.T])
+        for choice in rules.choices:
+            x[list(choice.features)] = choice.options[rng.integers(len(choice.options))][1]
+        yield x
+
+
+def test_the_page_finds_the_changes_that_explain_finds(opened, rules):
+    page = opened(rules)
+    total = 0
+    for x in rows_near(rules):
+        wanted = rules.explain(x).changes
+        found = page.evaluate("x => window.sessc.changes(x)", x.tolist())
+        answers = [c["answer"] if rules.classes is None else rules.classes[c["answer"]] for c in found]
+        assert sorted(c["feature"] for c in found) == sorted(c.feature for c in wanted)
+        order = {(c.feature, round(c.value, 6)): c.answer for c in wanted}
+        for change, answer in zip(found, answers, strict=True):
+            there = order[change["feature"], round(change["value"], 6)]
+            assert answer == there if isinstance(answer, str) else answer == pytest.approx(there, rel=1e-6)
+        total += len(found)
+    assert total > 5
+
+
+def test_the_page_explains_in_the_words_of_explain(opened, rules):
+    page = opened(rules)
+    found = rules.explain(rules.typical)
+    text = str(found)
+    page.wait_for_selector("#changes > *")
+    for line in page.locator("#changes li").all_inner_texts():
+        assert f"\n  {line}" in text
+    for row in page.locator("#why tr.heard").all():
+        name, *cells = row.locator("th, td").all_inner_texts()
+        title = next(line for line in text.splitlines() if line.startswith(" ".join(name.split()[:2]) + " counts"))
+        assert f" counts {name.split(maxsplit=2)[2].replace(chr(160), ' ')} and adds" in title
+        numbers = re.findall(r"[+-]?[\d.]+(?:e[+-]\d+)?(?=,|$)", title)
+        assert [cell.replace("−", "-") for cell in cells] == numbers[: len(cells)]
+
+
+def test_contributions_on_the_page_add_up(opened, rules):
+    page = opened(rules)
+    rows = {kind: page.locator(f"#why tr.{kind}").all() for kind in ("heard", "term", "total")}
+    cells = {
+        kind: np.asarray(
+            [[float(c.replace("−", "-")) for c in row.locator("td").all_inner_texts()] for row in each]
+        )
+        for kind, each in rows.items()
+    }
+    slack = 0.05 if rules.classes is not None else 0.05 * np.abs(cells["heard"]).max()
+    np.testing.assert_allclose(cells["heard"].sum(axis=0), cells["total"][0], atol=slack)
+    if rules.order == 1:
+        spoken = [
+            r for r in np.argsort(-rules.firing([rules.typical])[0]) if rules.firing([rules.typical])[0, r] >= 0.1
+        ]
+        np.testing.assert_allclose(
+            cells["term"].sum(axis=0), cells["heard"][: len(spoken)].sum(axis=0), atol=slack
+        )
+
+
+def test_cards_say_how_well_each_condition_fits_now(opened, rules):
+    page = opened(rules)
+    grades = rules.explain(rules.typical).grades
+    for r, card in enumerate(page.locator(".rule").all()):
+        assert "THEN" in card.inner_text()
+        assert card.locator(".counts").inner_text().split()[:2] == ["counts", "now"]
+        for place in card.locator(".grade").all():
+            said = f"fits {100 * grades[r, int(place.get_attribute('data-feature'))]:.0f}\u00a0%"
+            assert place.inner_text() == said
+        assert "(± " not in card.inner_text()
+
+
+def test_linear_conclusions_are_there_in_full_on_demand(opened):
+    rules = classifier(order=1, refine=10)
+    page = opened(rules)
+    card = page.locator(".rule").first
+    assert card.locator("details table").count() == 0
+    card.locator("summary").click()
+    rows = card.locator("details tr").all_inner_texts()
+    assert len(rows) == 2 + rules.n_features
+    slope = rules.consequents[0, 1:, 0] / rules.scale
+    hue = next(row for row in rows if row.startswith("hue"))
+    assert float(hue.split("\t")[1]) == pytest.approx(slope[rules.feature_names.index("hue")], rel=1e-2)
+
+
+def test_one_rule_that_always_holds_has_no_conditions_to_show(opened):
+    page = opened(TSKClassifier(1, order=1, refine=20, random_state=0).fit(*load_wine(return_X_y=True)).rules_)
+    assert "1 rule, which always holds" in page.locator("#about").inner_text()
+    assert "ALWAYS" in page.locator(".rule").inner_text()
+    assert not any(word in page.locator(".rule").inner_text() for word in ("IF", "THEN", "anything", "counts now"))
+    assert page.locator("#controls").is_hidden()
+
+
+def test_numbers_are_those_of_the_text(opened, rng):
+    page = opened(classifier())
+    values = rng.normal(size=300) * 10.0 ** rng.integers(-14, 21, size=300)
+    resolutions = np.abs(values) * 10.0 ** rng.uniform(-6, 1, size=300)
+    values, resolutions = [*values.tolist(), 0.0, 0.0, 5.0, 1e200], [*resolutions.tolist(), 0.1, 1e-9, 0.0, 3.0]
+    found = page.evaluate("([a, b]) => a.map((v, k) => window.sessc.number(v, b[k]))", [values, resolutions])
+    assert found == [_number(value, resolution) for value, resolution in zip(values, resolutions, strict=True)]
+    assert max(map(len, found)) < 24
+
+
+def test_measures_and_reasons_fit_a_phone(browser, tmp_path):
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    data = load_wine(as_frame=True)
+    for rules, rows, target in (
+        (regressor(), X, y),
+        (classifier(order=1), data.data, data.target_names[data.target]),
+    ):
+        evaluation = rules.evaluate(rows, target)
+        measured = {"rules": evaluation, "logistic regression": evaluation}
+        rules.to_html(tmp_path / "rules.html", evaluations=measured)
+        page = browser.new_page(viewport={"width": 390, "height": 844})
+        page.goto((tmp_path / "rules.html").as_uri())
+        for card in page.locator(".rule summary").all():
+            card.click()
+        wide = "[...document.querySelectorAll('.wide')].every((place) => place.scrollWidth <= place.clientWidth)"
+        assert page.evaluate(wide)
+        assert page.locator("#reasons").is_visible()
+        assert page.locator("#reasons").evaluate("one => getComputedStyle(one).position") == "static"
+        page.evaluate("window.scrollTo(0, 0)")
+        verdict, inputs, reasons = (
+            page.locator(one).bounding_box()["y"] for one in ("#verdict", "#inputs", "#reasons")
+        )
+        assert verdict < inputs < reasons
+        page.close()
 
 
 def test_the_page_is_small_and_fits_a_phone(browser, tmp_path):
@@ -168,15 +361,20 @@ def test_the_page_is_small_and_fits_a_phone(browser, tmp_path):
     page.close()
 
 
-def test_categories_of_a_column_are_chosen_together(opened, rng):
-    pandas = pytest.importorskip("pandas")
-    kinds = rng.choice(["u", "v", "w"], p=[0.2, 0.5, 0.3], size=200)
-    X = pandas.DataFrame({f"kind={k}": (kinds == k).astype(float) for k in "uvw"} | {"x": rng.normal(size=200)})
-    rules = TSKClassifier(3, refine=50, random_state=0).fit(X, np.where(kinds == "w", "yes", "no")).rules_
-    page = opened(rules)
-    assert page.locator("#category-0").input_value() == "1"  # v is the commonest
+def test_the_values_of_a_choice_are_chosen_together(opened, rng):
+    kinds, asked = rng.choice(["u", "v", "w"], p=[0.2, 0.5, 0.3], size=200), rng.random(200) < 0.4
+    X = np.column_stack([*((kinds == k) for k in "uvw"), asked, rng.normal(size=200)]).astype(float)
+    rules = (
+        TSKClassifier(3, refine=50, random_state=0).fit(X, np.where((kinds == "w") ^ asked, "yes", "no")).rules_
+    )
+    assert opened(rules).locator("#what-if select").count() == 1  # where to start from; features are independent
+    choices = (Choice("kind", (0, 1, 2), ("u", "v", "w")), Choice("asked=?", (3,), ("yes",), "no"))
+    page = opened(replace(rules, choices=choices))
+    assert page.get_by_label("kind", exact=True).evaluate("one => one.selectedOptions[0].textContent") == "v"
     assert page.locator("input[type=range]").count() == 1
-    for d, kind in enumerate("uvw"):
-        page.locator("#category-0").select_option(str(d))
-        row = [*(float(k == kind) for k in "uvw"), float(rules.summary.medians[3])]
-        assert page.locator("#answer h3").inner_text() == rules([row])[0]
+    for kind in "uvw":
+        for said in ("yes", "no"):
+            page.get_by_label("kind", exact=True).select_option(kind)
+            page.get_by_label("asked=?").select_option(said)
+            row = [*(float(k == kind) for k in "uvw"), float(said == "yes"), float(rules.summary.medians[4])]
+            assert page.locator("#answer h3").inner_text() == rules([row])[0]

@@ -14,11 +14,13 @@ from sklearn.preprocessing import (
     MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
+    OrdinalEncoder,
     RobustScaler,
     StandardScaler,
 )
 
 from sessc import TSKClassifier, rules_of
+from sessc.choices import Choice
 
 pandas = pytest.importorskip("pandas")
 
@@ -101,6 +103,11 @@ def test_categories_are_named_by_their_column(rng):
     assert rules.feature_names == names
     assert rules.summary.medians[names.index("size")] == pytest.approx(X["size"].median(), rel=0.01)
     assert "color is " in str(rules)
+    assert rules.choices == (
+        Choice("color", (0, 1, 2), ("blue", "green", "red")),
+        Choice("sex", (3,), ("m",), "f"),
+        Choice("weight", (6,), ("(missing)",), "known"),
+    )
     raw = pandas.DataFrame(dict.fromkeys(names, 0.0), index=X.index)
     for name in names[:3]:
         raw[name] = (X["color"] == name.partition("=")[2]).astype(float)
@@ -108,6 +115,37 @@ def test_categories_are_named_by_their_column(rng):
     raw["size"], raw["weight"] = X["size"], X["weight"].fillna(X["weight"].mean())
     raw["weight=(missing)"] = X["weight"].isna().astype(float)
     np.testing.assert_allclose(rules.probabilities(raw), fitted.predict_proba(X), atol=1e-8)
+
+
+def test_ordinal_codes_are_spelled_out(rng):
+    sizes = ["small", "medium", "large"]
+    X = pandas.DataFrame(
+        {"size": rng.choice(sizes, size=150), "city": rng.choice([f"c{k:02}" for k in range(20)], 150)}
+    )
+    X["price"] = rng.normal(size=150)
+    y = (X["size"] == "large") ^ (X["price"] > 0)
+    codes = OrdinalEncoder(categories=[sizes, sorted(set(X["city"]))])
+    table = make_column_transformer((codes, ["size", "city"]), remainder="passthrough")
+    fitted = make_pipeline(table, StandardScaler(), model(refine=20)).fit(X, y)
+    rules = rules_of(fitted)
+    assert rules.feature_names == (
+        "size (0 small, 1 medium, 2 large)",
+        "city (0 c00, 1 c01, 2 c02, ..., 19 c19)",
+        "price",
+    )
+    np.testing.assert_allclose(rules.probabilities(table.transform(X)), fitted.predict_proba(X), atol=1e-8)
+
+
+@pytest.mark.parametrize(("k", "rest"), [(3, None), (2, "blue"), (1, "something else")])
+def test_values_that_were_not_selected_are_the_rest(rng, k, rest):
+    X = pandas.DataFrame({"color": rng.choice(["blue", "green", "red"], p=[0.2, 0.2, 0.6], size=200)})
+    y = X["color"].map({"blue": 1, "green": 2, "red": 0}) + 3 * (rng.random(200) < 0.1)
+    chosen = SelectKBest(lambda X, y: np.asarray([1.0, 2.0, 3.0]), k=k)
+    rules = rules_of(
+        make_pipeline(OneHotEncoder(sparse_output=False), StandardScaler(), chosen, model()).fit(X, y)
+    )
+    [choice] = rules.choices
+    assert choice == Choice("color", tuple(range(k)), ("blue", "green", "red")[3 - k :], rest)
 
 
 def test_mixed_features_are_refused(wine):

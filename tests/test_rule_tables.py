@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 
 from sessc import TSKClassifier, TSKRegressor
 
@@ -21,7 +21,8 @@ def rules():
 
 def test_a_markdown_table_has_a_row_for_each_rule(rules):
     header, line, *rows = rules.to_markdown(max_conditions=2).splitlines()
-    assert header == "| Rule | IF | THEN | For |"
+    assert header == "| Rule | IF | THEN | Share |"
+    assert all(row.endswith(" % |") for row in rows)
     assert len(rows) == rules.n_rules
     assert all(row.count(" | ") == line.count(" | ") for row in rows)
     assert "<br>AND 2 weaker conditions" in rows[0]
@@ -39,7 +40,7 @@ def test_latex_names_are_escaped(rules):
     text = replace(rules, feature_names=HOSTILE).to_latex()
     assert r"50 \% of \$x\_1\textasciicircum{}2\$" in text
     assert r"back\textbackslash{}slash \{\textasciitilde{}\} \& \#" in text
-    assert text.count(r" \\") == 1 + rules.n_rules
+    assert text.count(r" \tabularnewline") == 1 + rules.n_rules
     body = text.replace(r"\&", "").splitlines()[4:-2]
     assert all(line.count("&") == 3 for line in body)
 
@@ -50,6 +51,19 @@ def test_latex_typesets(rules, tmp_path):
     page = rf"\documentclass{{article}}\begin{{document}}{table}\end{{document}}"
     (tmp_path / "rules.tex").write_text(page, encoding="utf-8")
     subprocess.run(["pdflatex", "-halt-on-error", "rules.tex"], cwd=tmp_path, check=True, capture_output=True)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here to typeset the table with")
+@pytest.mark.parametrize("settings", [{}, {"refine": 20, "conditions": 3}, {"order": 1, "refine": 20}], ids=str)
+def test_latex_fits_a_plain_article(settings, tmp_path):
+    data = load_wine(as_frame=True)
+    rules = TSKClassifier(3, random_state=0, **settings).fit(data.data, data.target_names[data.target]).rules_
+    for one in (rules, rules.without_condition(1, "hue") if np.isfinite(rules.widths[0, 10]) else rules):
+        table = rf"\noindent {one.to_latex()}"
+        page = rf"\documentclass{{article}}\begin{{document}}{table}\end{{document}}"
+        (tmp_path / "rules.tex").write_text(page, encoding="utf-8")
+        subprocess.run(["pdflatex", "-halt-on-error", "rules.tex"], cwd=tmp_path, check=True, capture_output=True)
+        assert r"Overfull \hbox" not in (tmp_path / "rules.log").read_text(encoding="latin-1")
 
 
 def test_linear_rules_have_a_line_for_each_class():

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from sessc import RuleBase, TSKClassifier, TSKRegressor
 from sessc.report.text import _number
@@ -128,6 +128,47 @@ def test_refined_rules_speak_of_probabilities_and_odds():
     for r, line in enumerate(line for line in str(constant).splitlines() if "THEN" in line):
         says = np.exp(constant.consequents[r, 0])
         assert f"{constant.classes[says.argmax()]} {max(says) / sum(says):.2f}" in line
-    linear = TSKClassifier(1, order=1, refine=30, random_state=0).fit(X, y)
+    linear = TSKClassifier(2, order=1, refine=30, random_state=0).fit(X, y)
     assert "THEN log-odds of malignant: " in str(linear.rules_)
     assert "benign" not in str(linear.rules_)
+
+
+def test_linear_conclusions_can_be_read_in_full():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    for refine in (0, 20):
+        rules = TSKClassifier(2, order=1, refine=refine, random_state=0).fit(X, y).rules_
+        assert str(rules).count(" + 9 smaller terms") == 6
+        assert "largest terms of each conclusion are shown; to_text() shows all" in str(rules)
+        full = rules.to_text()
+        assert "smaller term" not in full
+        assert "largest terms" not in full
+        for name in X.columns:
+            assert full.count(f" ({name} ") == 6  # two rules, three classes
+        for table in (rules.to_markdown, rules.to_latex):
+            assert "smaller term" not in table()
+            assert table(max_terms=2).count("11 smaller terms") == 6
+        line = next(line for line in full.splitlines() if "THEN" in line)
+        assert line.startswith(f"  THEN {'score of ' if refine else ''}target=0: ")
+        assert ("Scores are log-odds" in full) == bool(refine)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_one_rule_that_always_holds_is_not_put_as_a_condition(order):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    rules = TSKRegressor(1, order=order, random_state=0).fit(X, y).rules_
+    text = str(rules)
+    assert text.startswith("1 rule, which always holds, for regression by 13 features")
+    assert "  ALWAYS target = " in text
+    assert not any(word in text for word in ("IF", "THEN", "anything", "on average", "100 %"))
+    assert "| 1 | always | target = " in rules.to_markdown()
+    assert "0.0 conditions" not in rules.to_html()
+
+
+@pytest.mark.parametrize("most", [-1, 2.5, "3", True])
+def test_how_much_to_show_is_a_count(rules, most):
+    for form in (rules.to_text, rules.to_markdown, rules.to_latex):
+        for name in ("max_conditions", "max_terms"):
+            with pytest.raises(
+                ValueError, match=f"{name} must be a whole number of zero or more, or None for all"
+            ):
+                form(**{name: most})

@@ -289,4 +289,4 @@ def test_a_single_rule_has_no_conditions(settings):
     X, y = load_iris(return_X_y=True)
     rules = TSKClassifier(1, order=1, random_state=0, **settings).fit(X, y).rules_
     assert rules.n_conditions.tolist() == [0]
-    assert "IF   anything" in str(rules)
+    assert "  ALWAYS " in str(rules)

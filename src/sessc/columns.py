@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from .choices import Choice
+
 __all__ = ["Category", "Column", "Columns", "Number", "Table", "learn", "read"]
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "(missing)"})
@@ -220,6 +222,18 @@ class Columns:
     @property
     def features(self) -> list[str]:
         return [feature for column in self.each for feature in column.features]
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """Which features are the values of one column."""
+        found, first = [], 0
+        for column in self.each:
+            places = tuple(range(first, first + len(column.features)))
+            if isinstance(column, Category):
+                other = None if len(column.shown) == len(column.values) else column.values[0]
+                found.append(Choice(column.name, places, column.shown, other))
+            first += len(places)
+        return tuple(found)
 
     def notes(self, table: Mapping[str, Sequence[str | None]]) -> list[str]:
         """What missing cells of a table count as, for people."""

@@ -6,8 +6,10 @@ units.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -28,11 +30,11 @@ def with_condition(
     had = np.isfinite(rules.widths[r, d])
     if not had and (about is None or width is None):
         raise ValueError(f"rule {rule} has no condition on {feature!r}; give both about and width to add one.")
-    if width is not None and not (np.isfinite(width) and width > 0):
+    if width is not None and not (_is_number(width) and width > 0):
         raise ValueError(
             f"width must be a positive number, got {width!r}; to drop a condition use without_condition."
         )
-    if about is not None and not np.isfinite(about):
+    if about is not None and not _is_number(about):
         raise ValueError(f"about must be a number, got {about!r}.")
     centers, widths = np.array(rules.centers), np.array(rules.widths)
     if about is not None:
@@ -40,8 +42,9 @@ def with_condition(
     if width is not None:
         widths[r, d] = width / rules.scale[d]
     changed = replace(rules, centers=centers, widths=widths)
+    name = rules.feature_names[d]
     was = f"instead of {_said(rules, r, d)}" if had else "added"
-    return _noted(changed, f"rule {rule}: {rules.feature_names[d]} is about {_said(changed, r, d)} {was}")
+    return _noted(changed, f"rule {rule}: {name} is {_said(changed, r, d)} {was}")
 
 
 def without_condition(rules: RuleBase, rule: int, feature: str) -> RuleBase:
@@ -80,8 +83,11 @@ def with_output(rules: RuleBase, rule: int, output: Mapping[Any, float] | float)
         said = said - said.mean()
     consequents = np.array(rules.consequents)
     consequents[r, 0] = said - rules.centers[r] @ consequents[r, 1:] if rules.order else said
-    words = output if not isinstance(output, Mapping) else ", ".join(f"{k} {v:g}" for k, v in output.items())
-    return _noted(replace(rules, consequents=consequents), f"rule {rule} says {words}")
+    where = "at its centre " if rules.order else ""
+    return _noted(
+        replace(rules, consequents=consequents),
+        f"rule {rule} says {where}{_words(rules, _outputs(rules, output))}",
+    )
 
 
 def write(
@@ -118,34 +124,19 @@ def write(
     >>> rules([[65, 80], [25, 62]])
     array(['ill', 'well'], dtype='<U4')
     """
-    if not rules:
-        raise ValueError("a rule base needs at least one rule.")
-    names = (
-        list(dict.fromkeys(name for conditions, _ in rules for name in conditions))
-        if features is None
-        else list(features)
-    )
-    if unknown := [name for conditions, _ in rules for name in conditions if name not in names]:
-        raise ValueError(f"a condition names {unknown[0]!r}, which is not among the features {', '.join(names)}.")
-    if not names or len(set(names)) < len(names):
-        raise ValueError(
-            "no rule has a condition; name the features." if not names else "features need different names."
-        )
+    rules = _pairs(rules)
+    names = _names(rules, features)
     centers, widths = np.full((2, len(rules), len(names)), np.nan)
     for r, (conditions, _) in enumerate(rules):
-        for name, (center, width) in conditions.items():
-            if not (np.isfinite(center) and np.isfinite(width) and width > 0):
-                raise ValueError(
-                    f"rule {r + 1} wants {name!r} about {center} (± {width}); give a number and a width above 0."
-                )
-            centers[r, names.index(name)], widths[r, names.index(name)] = center, width
+        for name, condition in conditions.items():
+            centers[r, names.index(name)], widths[r, names.index(name)] = _bell(r, name, condition)
     asked = np.isfinite(widths)
     count = np.maximum(asked.sum(axis=0), 1)
     mean = np.where(asked, centers, 0.0).sum(axis=0) / count
     scale = np.where(asked.any(axis=0), np.where(asked, widths, 0.0).sum(axis=0) / count, 1.0)
     said = [output for _, output in rules]
-    labels = _classes(said) if classes is None else np.asarray(classes)
-    if labels is not None and (len(labels) < 2 or len(set(labels.tolist())) < len(labels)):
+    labels = _classes(said) if classes is None else np.atleast_1d(np.asarray(classes))
+    if labels is not None and (labels.ndim > 1 or len(labels) < 2 or len(set(labels.tolist())) < len(labels)):
         raise ValueError(f"there must be two or more different classes, got {labels.tolist()}.")
     blank = RuleBase(
         centers=np.where(asked, (centers - mean) / scale, 0.0),
@@ -161,6 +152,52 @@ def write(
     return replace(blank, consequents=np.asarray([[_outputs(blank, output)] for output in said]))
 
 
+def _pairs(rules: Any) -> list[tuple[Mapping[str, Any], Any]]:
+    """Rules given by a person, each a pair of conditions and an output."""
+    if not isinstance(rules, Iterable) or isinstance(rules, (str, Mapping)):
+        raise ValueError(f"rules are a list of pairs of conditions and an output; got {rules!r}.")
+    found = list(rules)
+    if not found:
+        raise ValueError("a rule base needs at least one rule.")
+    for r, rule in enumerate(found):
+        if not (isinstance(rule, (tuple, list)) and len(rule) == 2 and isinstance(rule[0], Mapping)):
+            raise ValueError(f"rule {r + 1} must be a pair of conditions, in a dict, and an output; got {rule!r}.")
+    return found
+
+
+def _names(rules: Sequence[tuple[Mapping[str, Any], Any]], features: Any) -> list[str]:
+    """The features, as given or as mentioned."""
+    mentioned = list(dict.fromkeys(name for conditions, _ in rules for name in conditions))
+    given = mentioned if features is None else features
+    names: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [None]
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(f"features are a list of names, which are text; got {given!r}.")
+    if unknown := [name for name in mentioned if name not in names]:
+        raise ValueError(f"a condition names {unknown[0]!r}, which is not among the features {', '.join(names)}.")
+    if not names:
+        raise ValueError("no rule has a condition; name the features.")
+    if len(set(names)) < len(names):
+        raise ValueError("features need different names.")
+    return names
+
+
+def _bell(r: int, name: str, condition: Any) -> tuple[float, float]:
+    """A condition given by a person: a centre and a width."""
+    if not isinstance(condition, (tuple, list)) or len(condition) != 2 or not all(map(_is_number, condition)):
+        raise ValueError(f"rule {r + 1} wants {name!r} to be {condition!r}; give a number and a width above 0.")
+    center, width = condition
+    if not width > 0:
+        raise ValueError(f"rule {r + 1} wants {name!r} about {center} (± {width}); give a width above 0.")
+    return center, width
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        return False
+
+
 def _classes(outputs: Sequence[Any]) -> np.ndarray | None:
     named = {label for output in outputs if isinstance(output, Mapping) for label in output}
     return np.asarray(sorted(named, key=lambda label: (str(type(label)), label))) if named else None
@@ -169,16 +206,16 @@ def _classes(outputs: Sequence[Any]) -> np.ndarray | None:
 def _outputs(rules: RuleBase, output: Any) -> list[float]:
     """An output given by a person, as a list."""
     if rules.classes is None:
-        if isinstance(output, (Mapping, str)) or not np.isfinite(output):
+        if not _is_number(output):
             raise ValueError(f"these rules predict a number, so an output is one; got {output!r}.")
         return [float(output)]
     labels = rules.classes.tolist()
     if not isinstance(output, Mapping) or set(output) - set(labels):
         raise ValueError(f"an output is a probability for each of the classes {labels}; got {output!r}.")
-    said = [float(output.get(label, 0.0)) for label in labels]
-    if min(said) < 0 or not 0 < sum(said) < np.inf:
+    said = [output.get(label, 0.0) for label in labels]
+    if not all(map(_is_number, said)) or min(said) < 0 or not 0 < sum(said) < np.inf:
         raise ValueError(f"probabilities are numbers of zero or more, not all zero; got {output!r}.")
-    return [value / sum(said) for value in said]
+    return [float(value / sum(said)) for value in said]
 
 
 def _rule(rules: RuleBase, number: int) -> int:
@@ -188,13 +225,24 @@ def _rule(rules: RuleBase, number: int) -> int:
 
 
 def _feature(rules: RuleBase, name: str) -> int:
-    if name not in rules.feature_names:
+    if not isinstance(name, str) or name not in rules.feature_names:
         raise ValueError(f"there is no feature {name!r}; the rules are about {', '.join(rules.feature_names)}.")
     return rules.feature_names.index(name)
 
 
 def _said(rules: RuleBase, r: int, d: int) -> str:
-    return f"{rules.centers_in_units[r, d]:g} (± {rules.widths_in_units[r, d]:g})"
+    from .report.text import _number
+
+    center, width = rules.centers_in_units[r, d], rules.widths_in_units[r, d]
+    return f"about {_number(center, width)} (± {_number(width, width)})"
+
+
+def _words(rules: RuleBase, outputs: list[float]) -> str:
+    from .report.text import _amount, _odds
+
+    if rules.classes is None:
+        return f"{rules.target_name} = {_amount(rules, outputs[0])}"
+    return _odds(rules, np.asarray(outputs))
 
 
 def _noted(rules: RuleBase, change: str) -> RuleBase:

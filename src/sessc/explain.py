@@ -22,10 +22,12 @@ class Change(NamedTuple):
 
     feature: int
     value: float
-    """The nearest value, in the user's units, with another answer; for real targets one standard deviation on."""
+    """The nearest value, in the user's units, with another answer; for real targets one standard deviation on, or
+    the other of two values."""
     answer: Any
     column: str | None = None
-    """The column that takes another category as a whole, if the feature stands for one; ``value`` is then one."""
+    """The choice that takes another value as a whole, if the feature is part of one; ``value`` is then 1, or 0 for
+    the value that has no feature."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,42 +110,39 @@ def one_row(rules: RuleBase, x: Any) -> np.ndarray:
     return row
 
 
-def categories(rules: RuleBase) -> dict[str, list[int]]:
-    """Features called ``column=category``, by column, where the data have only one and zero in them."""
-    found: dict[str, list[int]] = {}
-    for d, name in enumerate(rules.feature_names):
-        column, _, category = name.partition("=")
-        if category and rules.summary is not None and rules.summary.has_two_values(d):
-            found.setdefault(column, []).append(d)
-    return {column: each for column, each in found.items() if len(each) > 1}
-
-
-def _other_categories(rules: RuleBase, x: np.ndarray) -> list[Change]:
-    """Every other category of every column, and the answer there."""
+def _other_values(rules: RuleBase, x: np.ndarray) -> list[Change]:
+    """Every other value of every choice, and the answer there."""
     found = []
-    for column, each in categories(rules).items():
-        for d in each:
+    for choice in rules.choices:
+        each = list(choice.features)
+        for _, code in choice.options:
             row = np.array(x)
-            row[each] = 0.0
-            row[d] = 1.0
-            if x[d] != 1.0:
-                found.append(Change(d, 1.0, rules(row[None, :])[0], column))
+            row[each] = code
+            if moved := [d for d in each if row[d] != x[d]]:
+                d = next((d for d in moved if row[d] == 1.0), moved[0])
+                found.append(Change(d, float(row[d]), rules(row[None, :])[0], choice.name))
     return found
 
 
 def _alone(rules: RuleBase) -> list[int]:
     """Features that can move without others."""
-    tied = {d for each in categories(rules).values() for d in each}
-    return [d for d in range(rules.n_features) if d not in tied]
+    return [d for d in range(rules.n_features) if rules.choice_of(d) is None]
+
+
+def _two_values(rules: RuleBase, d: int) -> np.ndarray | None:
+    """All that a feature ever is, if that is one thing or another."""
+    if rules.summary is None or not rules.summary.has_two_values(d):
+        return None
+    return np.unique(rules.summary.quantiles[:, d])
 
 
 def _ways_out(rules: RuleBase, x: np.ndarray) -> tuple[Change, ...]:
     """For each feature the nearest value within the data at which the answer is another class."""
     answer = rules(x[None, :])[0]
-    found = [change for change in _other_categories(rules, x) if change.answer != answer]
+    found = [change for change in _other_values(rules, x) if change.answer != answer]
     lows, highs = _range(rules)
     for d in _alone(rules):
-        two = rules.summary is not None and rules.summary.has_two_values(d)
+        two = _two_values(rules, d) is not None
         for end in (lows[d], highs[d]):
             values = np.asarray([x[d], end]) if two else np.linspace(x[d], end, STEPS)
             other = rules(_moved(x, d, values)) != answer
@@ -168,11 +167,12 @@ def _boundary(rules: RuleBase, x: np.ndarray, d: int, near: float, far: float, a
 
 
 def _effects(rules: RuleBase, x: np.ndarray) -> tuple[Change, ...]:
-    """The value predicted one standard deviation up and down each feature."""
+    """The value predicted one standard deviation up and down each feature, or at the other of its two values."""
     now = rules(x[None, :])[0]
-    found = _other_categories(rules, x)
+    found = [change for change in _other_values(rules, x) if change.answer != now]
     for d in _alone(rules):
-        values = x[d] + rules.scale[d] * np.asarray([-1.0, 1.0])
+        two = _two_values(rules, d)
+        values = x[d] + rules.scale[d] * np.asarray([-1.0, 1.0]) if two is None else two[two != x[d]]
         answers = rules(_moved(x, d, values))
         found += [Change(d, float(v), float(a)) for v, a in zip(values, answers, strict=True) if a != now]
     return tuple(sorted(found, key=lambda change: -abs(change.answer - now)))

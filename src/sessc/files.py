@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .choices import Choice
 from .columns import Category, Column, Columns, Number
 from .evaluation import Evaluation
 from .model import Model
@@ -34,7 +35,7 @@ def trusted_types() -> list[str]:
     import sessc
 
     public = [getattr(sessc, name) for name in sessc.__all__]
-    inner = [Identity, Proportions, Softmax, Summary, Parameters]
+    inner = [Identity, Proportions, Softmax, Summary, Choice, Parameters]
     return sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in [*public, *inner] if isinstance(kind, type))
 
 
@@ -81,6 +82,7 @@ def dumps(model: Model | RuleBase) -> str:
         "rules": [{"centers": c, "widths": w, "outputs": b} for c, w, b in parts],
         "summary": _summary(rules.summary),
         "edits": list(rules.edits),
+        "choices": [_choice(choice, rules.feature_names) for choice in rules.choices],
         "columns": None if model.columns is None else [_column(column) for column in model.columns.each],
         "evaluations": [_evaluation(name, one) for name, one in model.evaluations.items()],
     }
@@ -108,6 +110,11 @@ def _summary(summary: Summary | None) -> dict[str, Any] | None:
         "counts": summary.counts.tolist(),
         "support": None if summary.support is None else summary.support.tolist(),
     }
+
+
+def _choice(choice: Choice, names: tuple[str, ...]) -> dict[str, Any]:
+    features = [names[d] for d in choice.features]
+    return {"name": choice.name, "features": features, "values": list(choice.values), "other": choice.other}
 
 
 def _column(column: Column) -> dict[str, Any]:
@@ -198,7 +205,23 @@ def _read(data: dict[str, Any]) -> RuleBase:
         target_name=_text(data, "target"),
         summary=_read_summary(data.get("summary"), len(rules), n_features),
         edits=tuple(_texts(data, "edits")),
+        choices=_read_choices(_list({"choices": []} | data, "choices"), names),
     )
+
+
+def _read_choices(data: list, names: tuple[str, ...]) -> tuple[Choice, ...]:
+    """Features that exclude each other. Files of before this was written down have none."""
+    found, free = [], set(names)
+    for item in data:
+        one = _object(item, "a choice")
+        features, values, other = _texts(one, "features"), _texts(one, "values"), one.get("other")
+        if not features or len(values) != len(features) or not (other is None or isinstance(other, str)):
+            raise _Damaged("a choice needs a value for each of its features")
+        if len(set(features)) < len(features) or not free.issuperset(features):
+            raise _Damaged("the features of choices must be features of the rules, each in one choice")
+        free -= set(features)
+        found.append(Choice(_text(one, "name"), tuple(map(names.index, features)), tuple(values), other))
+    return tuple(found)
 
 
 def _read_classes(data: Any) -> np.ndarray | None:

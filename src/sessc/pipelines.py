@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +21,21 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from .choices import Choice
 from .rules import RuleBase, default_names
 
 __all__ = ["rules_of"]
+
+FEW_CODES = 10
+"""Codes of categories that are all spelled out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """A column that an encoder made features of, one for each value."""
+
+    name: str
+    values: tuple[str, ...]
 
 
 class Feature(NamedTuple):
@@ -32,9 +44,12 @@ class Feature(NamedTuple):
     name: str
     factor: float = 1.0
     offset: float = 0.0
+    origin: Origin | None = None
+    value: str = ""
+    """Which value of its origin it stands for."""
 
     def scaled(self, factor: float, offset: float) -> Feature:
-        return Feature(self.name, self.factor * factor, self.offset * factor + offset)
+        return self._replace(factor=self.factor * factor, offset=self.offset * factor + offset)
 
 
 Features = list[Feature]
@@ -52,7 +67,8 @@ def rules_of(model: Any) -> RuleBase:
     Returns
     -------
     RuleBase
-        Features made by an encoder are called ``column=category``.
+        Features made by a ``OneHotEncoder`` are called ``column=category``, and ``choices`` says which belong
+        together; those of an ``OrdinalEncoder`` are codes, which ``column (0 small, 1 large)`` spells out.
 
     Examples
     --------
@@ -88,7 +104,19 @@ def _in_units(rules: RuleBase, features: Features) -> RuleBase:
         scale=rules.scale / factor,
         feature_names=tuple(feature.name for feature in features),
         summary=summary,
+        choices=tuple(_choices(features)),
     )
+
+
+def _choices(features: Features) -> Iterator[Choice]:
+    """The features of each origin that are left, and what stands where all of them are zero."""
+    for origin in dict.fromkeys(feature.origin for feature in features):
+        if origin is not None:
+            places = tuple(d for d, feature in enumerate(features) if feature.origin is origin)
+            shown = tuple(features[d].value for d in places)
+            rest = [value for value in origin.values if value not in shown]
+            other = None if not rest else rest[0] if len(rest) == 1 else "something else"
+            yield Choice(origin.name, places, shown, other)
 
 
 def _given(model: Pipeline) -> Features:
@@ -137,12 +165,24 @@ def _one_hot(step: OneHotEncoder, features: Features) -> Features:
     found = []
     for k, (feature, categories) in enumerate(zip(features, step.categories_, strict=True)):
         dropped = None if step.drop_idx_ is None else step.drop_idx_[k]
-        found += [Feature(f"{feature.name}={value}") for c, value in enumerate(categories) if c != dropped]
+        origin = Origin(feature.name, tuple(map(str, categories)))
+        shown = [value for c, value in enumerate(origin.values) if c != dropped]
+        found += [Feature(f"{feature.name}={value}", origin=origin, value=value) for value in shown]
     if len(found) != len(step.get_feature_names_out([f.name for f in features])):
         raise ValueError(
             "an encoder that lumps rare categories together cannot be said in words; use rules_ of the last step."
         )
     return found
+
+
+def _ordinal(step: OrdinalEncoder, features: Features) -> Features:
+    """Codes stay numbers, which have an order, and the name says what they stand for."""
+    return [f._replace(name=f"{f.name} ({_legend(c)})") for f, c in zip(features, step.categories_, strict=True)]
+
+
+def _legend(categories: Sequence[Any]) -> str:
+    codes = [f"{code} {value}" for code, value in enumerate(categories)]
+    return ", ".join(codes if len(codes) <= FEW_CODES else [*codes[:3], "...", codes[-1]])
 
 
 def _imputed(step: SimpleImputer, features: Features) -> Features:
@@ -153,7 +193,9 @@ def _imputed(step: SimpleImputer, features: Features) -> Features:
     ]
     if step.indicator_ is None:
         return kept
-    return kept + [Feature(f"{features[d].name}=(missing)") for d in step.indicator_.features_]
+    names = [features[d].name for d in step.indicator_.features_]
+    origins = [Origin(name, ("known", "(missing)")) for name in names]
+    return kept + [Feature(f"{origin.name}=(missing)", origin=origin, value="(missing)") for origin in origins]
 
 
 def _selected(step: SelectorMixin, features: Features) -> Features:
@@ -203,7 +245,7 @@ STEPS: dict[type, Callable[[Any, Features], Features]] = {
     MaxAbsScaler: lambda step, features: _scaled(1 / step.scale_, 0.0, features),
     RobustScaler: _robust,
     OneHotEncoder: _one_hot,
-    OrdinalEncoder: lambda step, features: features,
+    OrdinalEncoder: _ordinal,
     SimpleImputer: _imputed,
     SelectorMixin: _selected,
     ColumnTransformer: _by_column,

@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from ._array import Array, array_namespace, divide, is_foreign, like, scalar, softmax, to_numpy
+from .choices import Choice
 from .summary import Summary
 
 if TYPE_CHECKING:
@@ -107,6 +108,9 @@ class RuleBase:
         What the data looked like that the rules were learned from.
     edits : tuple of str
         What was changed by hand, in order.
+    choices : tuple of Choice
+        Features that stand for the values of one column, so that one of them is 1 and the others are 0. All other
+        features are independent, whatever their names.
 
     Examples
     --------
@@ -129,6 +133,7 @@ class RuleBase:
     target_name: str = "y"
     summary: Summary | None = None
     edits: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -137,6 +142,9 @@ class RuleBase:
                 value = value.copy()
                 value.setflags(write=False)
                 object.__setattr__(self, field.name, value)
+        chosen = [d for choice in self.choices for d in choice.features]
+        if len(set(chosen)) < len(chosen) or not set(chosen) <= set(range(self.n_features)):
+            raise ValueError(f"choices must be about features of the rules, each in one of them; got {chosen}.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -167,6 +175,23 @@ class RuleBase:
     @property
     def widths_in_units(self) -> np.ndarray:
         return self.scale * self.widths
+
+    @property
+    def typical(self) -> np.ndarray:
+        """A row in the midst of the data, shape (n_features,): medians, and the commonest value of each choice."""
+        if self.summary is None:
+            x, shares = np.array(self.mean, float), self.mean
+        else:
+            x, shares = np.array(self.summary.medians, float), self.summary.quantiles.mean(axis=0)
+        for choice in self.choices:
+            each = list(choice.features)
+            common = [shares[each] @ code if any(code) else 1 - shares[each].sum() for _, code in choice.options]
+            x[each] = choice.options[int(np.argmax(common))][1]
+        return x
+
+    def choice_of(self, feature: int) -> Choice | None:
+        """The choice a feature is a value of; None if it is independent."""
+        return next((choice for choice in self.choices if feature in choice.features), None)
 
     def standardize(self, X: Any) -> np.ndarray:
         """Inputs in the coordinates of the rules."""
@@ -309,23 +334,34 @@ class RuleBase:
 
         return compare(before, self, X, y, sample_weight)
 
-    def to_text(self, max_conditions: int | None = None, *, words: bool = True, width: int | None = None) -> str:
+    def to_text(
+        self,
+        max_conditions: int | None = None,
+        *,
+        max_terms: int | None = None,
+        words: bool = True,
+        width: int | None = None,
+    ) -> str:
         """The rules as IF-THEN sentences in the user's units; see :func:`sessc.report.text.to_text`."""
         from .report.text import to_text
 
-        return to_text(self, max_conditions=max_conditions, words=words, width=width)
+        return to_text(self, max_conditions=max_conditions, max_terms=max_terms, words=words, width=width)
 
-    def to_markdown(self, max_conditions: int | None = None, *, words: bool = True) -> str:
+    def to_markdown(
+        self, max_conditions: int | None = None, *, max_terms: int | None = None, words: bool = True
+    ) -> str:
         """The rules as a table for a web page; see :func:`sessc.report.tables.to_markdown`."""
         from .report.tables import to_markdown
 
-        return to_markdown(self, max_conditions=max_conditions, words=words)
+        return to_markdown(self, max_conditions=max_conditions, max_terms=max_terms, words=words)
 
-    def to_latex(self, max_conditions: int | None = None, *, words: bool = True) -> str:
+    def to_latex(
+        self, max_conditions: int | None = None, *, max_terms: int | None = None, words: bool = True
+    ) -> str:
         """The rules as a table for a paper; see :func:`sessc.report.tables.to_latex`."""
         from .report.tables import to_latex
 
-        return to_latex(self, max_conditions=max_conditions, words=words)
+        return to_latex(self, max_conditions=max_conditions, max_terms=max_terms, words=words)
 
     def to_html(self, path: Any = None, **settings: Any) -> str:
         """The rules as one self-contained, interactive web page; see :func:`sessc.report.html.to_html`."""
@@ -341,7 +377,7 @@ class RuleBase:
 
     def __str__(self) -> str:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        return self.to_text(max_conditions=5, width=width)
+        return self.to_text(max_conditions=5, max_terms=4, width=width)
 
     def __repr__(self) -> str:
         what = "regression" if self.classes is None else f"{len(self.classes)} classes"

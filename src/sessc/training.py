@@ -66,7 +66,8 @@ def train(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # folds can do without it
         model.fit(X[rows], y[rows])
-    rules = replace(model.rules_, feature_names=tuple(columns.features), target_name=target)
+    names = tuple(columns.features)
+    rules = replace(model.rules_, feature_names=names, target_name=target, choices=columns.choices)
     name, line = _line(task)
     line.fit(X[rows], y[rows])
     odds = line.predict_proba(X[rest]) if task == "classes" else None

@@ -337,6 +337,7 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
             feature_names=self._feature_names,
             classes=getattr(self, "classes_", None),
             target_name=self._target_name,
+            choices=getattr(self.clusterer, "choices", ()),
         )
 
     def _each_row(self, X: Any, formula: Any) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..explain import Change, Explanation, categories
-from ..rules import RuleBase, Softmax
-from .text import _condition, _count, _number, _one_line, _output_names
+from ..explain import Change, Explanation
+from ..rules import Proportions, RuleBase, Softmax
+from .text import _amount, _condition, _count, _number, _one_line, _output_names, _value
 
 __all__ = ["to_text"]
 
@@ -16,6 +16,10 @@ FEW, MANY = 3, 5
 """Terms of a linear rule and changes, and conditions, that are shown."""
 FAINT = 0.01
 """Rules that count less than this are only counted."""
+UNITS = {
+    Softmax: "Rules add to the score of each class; the difference between two scores is their log-odds.",
+    Proportions: "Rules add to the score of each class; scores, those below zero cut, are shown as shares.",
+}
 
 
 def to_text(explanation: Explanation) -> str:
@@ -24,59 +28,99 @@ def to_text(explanation: Explanation) -> str:
     parts = [_answer(explanation)]
     heard = [int(r) for r in np.argsort(-explanation.firing, kind="stable") if explanation.firing[r] >= FAINT]
     parts += ["\n".join([_title(explanation, r), *_reasons(explanation, r)]) for r in heard]
-    if silent := rules.n_rules - len(heard):
-        parts.append(f"{_count(silent, 'more rule')} with less than {_percent(FAINT)}.")
-    if changes := [_change(explanation, change) for change in explanation.changes[:FEW]]:
-        title = (
-            "One standard deviation more or less:" if rules.classes is None else "What would change the answer:"
+    if silent := [r for r in range(rules.n_rules) if r not in heard]:
+        more = f"{_count(len(silent), 'more rule')} with less than {_percent(FAINT)}"
+        parts.append(
+            f"{more} {_adds(explanation, explanation.contributions[silent].sum(axis=(0, 1)), len(silent))}"
         )
-        parts.append("\n".join([title, *changes]))
+    if rules.n_rules > 1:
+        parts.append(f"Together {_added(explanation, explanation.outputs)}")
+    if changes := [_change(explanation, change) for change in explanation.changes[:FEW]]:
+        parts.append("\n".join([_changes_title(explanation), *changes]))
     elif rules.classes is not None:
         parts.append("No feature moved alone within the data would change the answer.")
     return "\n\n".join(parts)
+
+
+def _changes_title(explanation: Explanation) -> str:
+    rules, shown = explanation.rules, explanation.changes[:FEW]
+    if rules.classes is not None:
+        return "What would change the answer:"
+    other = any(change.column is not None or _has_two_values(rules, change.feature) for change in shown)
+    return ("Another value, or one" if other else "One") + " standard deviation more or less:"
 
 
 def _answer(explanation: Explanation) -> str:
     rules = explanation.rules
     names = _output_names(rules)
     if rules.classes is None:
-        return f"{names[0]} = {_shown(rules, explanation.answer)}."
+        return f"{names[0]} = {_amount(rules, explanation.answer)}."
     odds = explanation.probabilities
     order = np.argsort(-odds, kind="stable")
-    return f"The answer is {names[order[0]]}: " + ", ".join(f"{names[c]} {odds[c]:.2f}" for c in order) + "."
+    answer = f"The answer is {names[order[0]]}: " + ", ".join(f"{names[c]} {odds[c]:.2f}" for c in order) + "."
+    return f"{answer}\n{UNITS[type(rules.link)]}"
 
 
 def _title(explanation: Explanation, r: int) -> str:
-    rules, names = explanation.rules, _output_names(explanation.rules)
     added = explanation.contributions[r].sum(axis=0)
+    return f"Rule {r + 1} counts {_percent(explanation.firing[r])} and {_adds(explanation, added)}"
+
+
+def _adds(explanation: Explanation, added: np.ndarray, count: int = 1) -> str:
+    return f"add{'s' * (count == 1)} {_added(explanation, added)}"
+
+
+def _added(explanation: Explanation, added: np.ndarray) -> str:
+    """A part of the outputs (n_outputs,), the likeliest classes first."""
+    rules, names = explanation.rules, _output_names(explanation.rules)
     if rules.classes is None:
-        says = f"adds {_shown(rules, added[0])}"
-    else:
-        if isinstance(rules.link, Softmax):
-            added = added - added.mean()  # what is added to all classes changes nothing
-        says = "adds " + ", ".join(f"{names[c]} {added[c]:+.2f}" for c in np.argsort(-added, kind="stable"))
-    return f"Rule {r + 1} counts {_percent(explanation.firing[r])} and {says}"
+        return _amount(rules, added[0])
+    if isinstance(rules.link, Softmax):
+        added = added - added.mean()  # what is added to all classes changes nothing
+    likeliest = np.argsort(-explanation.probabilities, kind="stable")
+    shown = ", ".join(f"{names[c]} {round(added[c], 2) + 0.0:+.2f}" for c in likeliest[:MANY])
+    return shown + (", ..." if len(names) > MANY else "")
 
 
 def _reasons(explanation: Explanation, r: int) -> list[str]:
     rules, grades = explanation.rules, explanation.grades[r]
-    worst = [d for d in np.argsort(grades, kind="stable") if np.isfinite(rules.widths[r, d])]
-    lines = [
-        f"  {_condition(rules, r, d, words=False)}: {_number(explanation.x[d], rules.widths_in_units[r, d])}, "
-        f"fits {_percent(grades[d])}"
-        for d in worst[:MANY]
-    ]
+    worst = [int(d) for d in np.argsort(grades, kind="stable") if np.isfinite(rules.widths[r, d])]
+    lines = [f"  {_asked(explanation, r, d)}, fits {_percent(grades[d])}" for d in worst[:MANY]]
     if rest := worst[MANY:]:
         lines.append(f"  {_count(len(rest), 'more condition')}, which fit {_percent(grades[rest[0]])} or better")
-    terms = explanation.contributions[r, 1:]
-    size = np.abs(terms - terms.mean(axis=1, keepdims=True) if terms.shape[1] > 1 else terms).max(axis=1)
-    for d in np.argsort(-size, kind="stable")[:FEW]:
-        names = _output_names(rules)
-        added = ", ".join(f"{name} {term:+.3g}" for name, term in zip(names, terms[d], strict=True))
-        lines.append(
-            f"  {_one_line(rules.feature_names[d])} = {_number(explanation.x[d], rules.scale[d])} adds {added}"
-        )
+    return lines + (_terms(explanation, r) if rules.order == 1 else [])
+
+
+def _terms(explanation: Explanation, r: int) -> list[str]:
+    """What a linear rule adds, taken apart: the values of a choice belong together."""
+    rules, (constant, *terms) = explanation.rules, explanation.contributions[r]
+    parts = [(_given(explanation, d), terms[d]) for d in range(rules.n_features) if rules.choice_of(d) is None]
+    for choice in rules.choices:
+        has = choice.value(explanation.x)
+        what = f"{_one_line(choice.name)} is {_one_line(has)}" if has else _one_line(choice.name)
+        parts.append((what, np.sum([terms[d] for d in choice.features], axis=0)))
+    parts.sort(key=lambda part: -float(np.ptp(part[1]) if len(constant) > 1 else abs(part[1][0])))
+    lines = [f"  average values {_adds(explanation, constant, 2)}"]
+    lines += [f"  {what} {_adds(explanation, term)}" for what, term in parts[:FEW]]
+    if rest := parts[FEW:]:
+        added = np.sum([term for _, term in rest], axis=0)
+        lines.append(f"  {_count(len(rest), 'more term')} {_adds(explanation, added, len(rest))}")
     return lines
+
+
+def _asked(explanation: Explanation, r: int, d: int) -> str:
+    """A condition, and what the row has."""
+    rules, x = explanation.rules, explanation.x
+    choice = rules.choice_of(d)
+    has = choice and choice.value(x)
+    asked = _value(rules, r, d) or _condition(rules, r, d, words=False)
+    return f"{asked}: {_one_line(has) if has else _number(x[d], rules.widths_in_units[r, d])}"
+
+
+def _given(explanation: Explanation, d: int) -> str:
+    """What the row has."""
+    rules = explanation.rules
+    return f"{_one_line(rules.feature_names[d])} = {_number(explanation.x[d], rules.scale[d])}"
 
 
 def _change(explanation: Explanation, change: Change) -> str:
@@ -86,33 +130,34 @@ def _change(explanation: Explanation, change: Change) -> str:
     name = _one_line(rules.feature_names[change.feature])
     digits = min(rules.scale[change.feature], abs(change.value - now) or 1.0) / 2
     value, was = _number(change.value, digits), _number(now, digits)
+    if _has_two_values(rules, change.feature):
+        return f"  {name} is {change.value:g} instead of {now:g}: {_said(rules, change.answer)}"
     if rules.classes is None:
         return f"  {name} = {value} instead of {was}: {_said(rules, change.answer)}"
-    if rules.summary is not None and rules.summary.has_two_values(change.feature):
-        return f"  {name} is {value} instead of {was}: {_said(rules, change.answer)}"
     side = "at least" if change.value > now else "at most"
     return f"  {name} {side} {value} instead of {was}: {_said(rules, change.answer)}"
 
 
 def _switched(explanation: Explanation, change: Change) -> str:
-    """A column's other category, and the one it has."""
-    rules, column = explanation.rules, str(change.column)
-    category = [name.partition("=")[2] for name in rules.feature_names]
-    has = [category[d] for d in categories(rules)[column] if explanation.x[d] == 1.0]
-    was = f" instead of {_one_line(has[0])}" if has else ""
-    return f"{_one_line(column)} is {_one_line(category[change.feature])}{was}"
+    """A choice's other value, and the one it has."""
+    choice = explanation.rules.choice_of(change.feature)
+    assert choice is not None
+    new = (
+        choice.other if change.value == 0.0 and choice.other else choice.says(change.feature, change.value == 1.0)
+    )
+    was = choice.value(explanation.x)
+    return f"{_one_line(choice.name)} is {_one_line(new)}" + (f" instead of {_one_line(was)}" if was else "")
+
+
+def _has_two_values(rules: RuleBase, d: int) -> bool:
+    return rules.summary is not None and rules.summary.has_two_values(d)
 
 
 def _said(rules: RuleBase, answer: Any) -> str:
     if rules.classes is None:
-        return _shown(rules, answer)
+        return _amount(rules, answer)
     return _output_names(rules)[rules.classes.tolist().index(answer)]
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
-
-
-def _shown(rules: RuleBase, value: float) -> str:
-    """A real target to a hundredth of how far the rules' own outputs differ."""
-    return _number(value, (float(np.ptp(rules.consequents[:, 0, 0])) or abs(value) or 1.0) / 100)

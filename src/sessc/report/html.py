@@ -13,13 +13,16 @@ from typing import Any
 import numpy as np
 
 from ..evaluation import Evaluation
-from ..explain import categories
 from ..files import dumps
 from ..model import Model
 from ..rules import RuleBase
-from .text import _conclusion, _conditions_of, _count, _output_names, sentences
+from .explanation import UNITS
+from .text import _conclusion, _conditions_of, _count, _holds_always, _number, _output_names, sentences
 
 __all__ = ["to_html"]
+
+MAX_TERMS = 4
+"""Terms of a linear conclusion that are shown before one asks for all."""
 
 
 def to_html(
@@ -58,8 +61,13 @@ def to_html(
         "sentences": [_sentence(rules, r) for r in range(rules.n_rules)],
         "evaluations": model.pop("evaluations"),
         "examples": _examples(rules, examples),
-        "typical": _typical(rules),
-        "categories": [{"column": column, "features": each} for column, each in categories(rules).items()],
+        "unit": UNITS.get(type(rules.link), "The answer is the sum of what rules add."),
+        "terms": MAX_TERMS,
+        "typical": rules.typical.tolist(),
+        "choices": [
+            {"name": choice.name, "features": choice.features, "options": choice.options}
+            for choice in rules.choices
+        ],
     }
     pieces = {
         "title": html.escape(title or f"Rules for {' '.join(rules.target_name.split())}"),
@@ -82,7 +90,8 @@ def _part(name: str) -> str:
 
 def _about(rules: RuleBase) -> str:
     kind = "tells classes apart" if rules.classes is not None else "predicts a number"
-    what = f"{_count(rules.n_rules, 'rule')}, {rules.n_conditions.mean():.1f} conditions each on average"
+    each = f"with {_number(rules.n_conditions.mean(), 1.0)} conditions on average"
+    what = f"{_count(rules.n_rules, 'rule')}, {'which always holds' if _holds_always(rules) else each}"
     seen = "" if rules.summary is None else f", learned from {_count(rules.summary.n_rows, 'row')}"
     changed = f" Changed by hand: {'; '.join(rules.edits)}." if rules.edits else ""
     return f"A model that {kind} by {_count(rules.n_features, 'feature')}: {what}{seen}.{changed}"
@@ -90,27 +99,21 @@ def _about(rules: RuleBase) -> str:
 
 def _sentence(rules: RuleBase, r: int) -> dict[str, Any]:
     """A rule in words, with the feature that each condition is about."""
-    conditions = [{"text": text, "feature": d} for d, text in _conditions_of(rules, r, words=True)]
+    conditions = [{"text": _held(text), "feature": d} for d, text in _conditions_of(rules, r, words=True)]
     shares = None
     if rules.classes is not None and rules.order == 0:
         shares = np.asarray(rules.link.of_one_rule(rules.consequents[r, 0]), float).tolist()
     return {
-        "conditions": conditions or [{"text": "anything", "feature": None}],
-        "conclusion": _conclusion(rules, r),
+        "conditions": conditions,
+        "conclusion": _conclusion(rules, r, MAX_TERMS),
         "shares": shares,
-        "support": sentences(rules)[r].support,
+        "share": sentences(rules)[r].share,
     }
 
 
-def _typical(rules: RuleBase) -> list[float]:
-    """Medians, and the commonest category of each column."""
-    if rules.summary is None:
-        return np.asarray(rules.mean, float).tolist()
-    values = np.array(rules.summary.medians, float)
-    for each in categories(rules).values():
-        values[each] = 0.0
-        values[each[int(np.argmax(rules.summary.quantiles[:, each].mean(axis=0)))]] = 1.0
-    return values.tolist()
+def _held(text: str) -> str:
+    """A condition that never breaks between a number and its ±."""
+    return text.replace("(± ", "(±\u00a0").replace(" (±", "\u00a0(±")
 
 
 def _examples(rules: RuleBase, examples: Any) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..pipelines import rules_of
 from ..rules import RuleBase
 from .text import _one_line, _output_names
 
@@ -21,6 +22,8 @@ __all__ = [
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000")
 """Okabe and Ito's, told apart by every reader."""
+DASHES = ("-", "-.", ":", (0, (3, 1, 1, 1, 1, 1)))
+"""What tells rules of one colour apart."""
 
 
 class AccuracySizeDisplay:
@@ -123,14 +126,20 @@ class MembershipDisplay:
         cls, rules: RuleBase, features: Sequence[str] | None = None, *, before: RuleBase | None = None
     ) -> Self:
         """Draw the named features, by default the six on which rules have their narrowest conditions."""
-        if features is None:
-            chosen = np.argsort(-np.sum(rules.widths**-2.0, axis=0), kind="stable")[:6].tolist()
-        else:
+        rules, before = _rules(rules), None if before is None else _rules(before)
+        if features is not None:
             chosen = [_index(rules, name) for name in features]
+        else:
+            precision = np.sum(rules.widths**-2.0, axis=0)
+            chosen = [int(d) for d in np.argsort(-precision, kind="stable")[:6] if precision[d] > 0]
+        if not chosen:
+            what = "no rule has a condition" if features is None else "there is nothing to draw"
+            raise ValueError(f"{what}; name at least one feature.")
         return cls(rules, chosen, before).plot()
 
     def plot(self) -> Self:
         import matplotlib.pyplot as plt
+        from matplotlib.lines import Line2D
 
         n_columns = min(3, len(self.features))
         n_rows = -(-len(self.features) // n_columns)
@@ -142,8 +151,10 @@ class MembershipDisplay:
             ax.set_visible(False)
         for d, ax in zip(self.features, self.axes_, strict=False):
             self._panel(ax, d)
-        handles, labels = self.axes_[0].get_legend_handles_labels()
-        self.figure_.legend(handles, labels, loc="outside right upper", frameon=False)
+        handles, _ = self.axes_[0].get_legend_handles_labels()
+        if self.before is not None:
+            handles.append(Line2D([], [], ls="--", lw=0.8, color="#444444", label="before"))
+        self.figure_.legend(handles=handles, loc="outside right upper", frameon=False)
         return self
 
     def _panel(self, ax: Any, d: int) -> None:
@@ -154,7 +165,8 @@ class MembershipDisplay:
             ax.stairs(summary.counts[d] / summary.counts[d].max(), edges, fill=True, color="#dddddd")
         values = np.linspace(low, high, 300)
         for r in range(self.rules.n_rules):
-            self._bell(ax, values, self.rules, r, d, ls="-", lw=1.4, label=f"rule {r + 1}")
+            dashes = DASHES[r // len(COLORS) % len(DASHES)]
+            self._bell(ax, values, self.rules, r, d, ls=dashes, lw=1.4, label=f"rule {r + 1}")
         for r in range(self.before.n_rules if self.before is not None else 0):
             self._bell(ax, values, self.before, r, d, ls="--", lw=0.8)
         ax.set(title=_one_line(self.rules.feature_names[d]), ylim=(0, 1.05), yticks=[0, 1])
@@ -173,7 +185,7 @@ class ConditionsDisplay:
     @classmethod
     def from_rules(cls, rules: RuleBase, *, ax: Any = None) -> Self:
         """Draw the strengths of the conditions, features with the strongest first."""
-        return cls(rules).plot(ax)
+        return cls(_rules(rules)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         import matplotlib.pyplot as plt
@@ -185,14 +197,21 @@ class ConditionsDisplay:
         if ax is None:
             size = (min(3 + 0.35 * len(self.order_), 14), 2.8 + 0.32 * self.rules.n_rules)
             _, ax = plt.subplots(figsize=size, layout="constrained")
+        if self.order_.size:
+            self._grid(ax)
+        else:
+            ax.text(0.5, 0.5, "no rule has a condition", ha="center", va="center", transform=ax.transAxes)
+            ax.set_axis_off()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _grid(self, ax: Any) -> None:
         shown = np.ma.masked_equal(self.strength_, 0)
         picture = ax.imshow(shown, cmap="Oranges", vmin=0, aspect="auto")
         names = [_one_line(self.rules.feature_names[d]) for d in self.order_]
         ax.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
         ax.set_yticks(range(self.rules.n_rules), [f"rule {r + 1}" for r in range(self.rules.n_rules)])
         ax.figure.colorbar(picture, ax=ax, label="narrowness")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
 class FiringDisplay:
@@ -211,6 +230,7 @@ class FiringDisplay:
     @classmethod
     def from_rules(cls, rules: RuleBase, X: Any, y: Any = None, *, ax: Any = None) -> Self:
         """Draw how much of the data each rule speaks for, and which classes these are."""
+        rules = _rules(rules)
         fired = rules.firing(X)
         if y is None or rules.classes is None:
             return cls(fired.mean(axis=0)[None, :], ["all rows"]).plot(ax)
@@ -264,7 +284,7 @@ class ConvergenceDisplay:
 
 
 class BoundaryDisplay:
-    """What rules answer on the plane of two features, the others being at their medians.
+    """What rules answer on the plane of two features, the others being as in ``rules.typical``.
 
     Parameters
     ----------
@@ -280,6 +300,7 @@ class BoundaryDisplay:
         cls, rules: RuleBase, features: tuple[str, str], X: Any = None, y: Any = None, *, ax: Any = None
     ) -> Self:
         """Draw the answers on the plane of two named features, and rows on top."""
+        rules = _rules(rules)
         a, b = (_index(rules, name) for name in features)
         return cls(rules, (a, b)).plot(X, y, ax)
 
@@ -291,7 +312,7 @@ class BoundaryDisplay:
         if ax is None:
             _, ax = plt.subplots(layout="constrained")
         across, up = (np.linspace(*_shown(rules, d), 200) for d in (a, b))
-        rows = np.repeat(_typical(rules)[None, :], across.size * up.size, axis=0)
+        rows = np.repeat(rules.typical[None, :], across.size * up.size, axis=0)
         rows[:, a], rows[:, b] = (part.ravel() for part in np.meshgrid(across, up))
         if rules.classes is None:
             self.answers_ = rules(rows).reshape(up.size, across.size)
@@ -324,6 +345,11 @@ class BoundaryDisplay:
         ax.legend(frameon=False)
 
 
+def _rules(given: Any) -> RuleBase:
+    """Rules, or those of a fitted model or pipeline."""
+    return given if isinstance(given, RuleBase) else rules_of(given)
+
+
 def _index(rules: RuleBase, name: str) -> int:
     if name not in rules.feature_names:
         raise ValueError(f"there is no feature {name!r}; the rules are about {', '.join(rules.feature_names)}.")
@@ -335,7 +361,3 @@ def _shown(rules: RuleBase, d: int) -> tuple[float, float]:
     if rules.summary is not None and rules.summary.high[d] > rules.summary.low[d]:
         return float(rules.summary.low[d]), float(rules.summary.high[d])
     return float(rules.mean[d] - 3 * rules.scale[d]), float(rules.mean[d] + 3 * rules.scale[d])
-
-
-def _typical(rules: RuleBase) -> np.ndarray:
-    return np.array(rules.mean if rules.summary is None else rules.summary.medians, dtype=float)

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from textwrap import fill
 from typing import NamedTuple
 
 import numpy as np
 
+from ..choices import Choice
 from ..rules import RuleBase, Softmax
 from ..summary import word_for
 
 __all__ = ["Sentence", "sentences", "to_text"]
 
-MAX_TERMS = 4
-"""Terms of a linear conclusion that are spelled out."""
+MOST_DIGITS = 5
+"""Of numbers so large or small that they are written with an exponent."""
 
 
 class Sentence(NamedTuple):
     """One rule in words."""
 
     conditions: list[str]
-    """The strongest first."""
+    """The strongest first; none if the rule is the only one and always holds."""
     conclusion: list[str]
-    support: str
+    share: str
     """How much of the data it speaks for, or nothing if that is not known."""
 
 
 def to_text(
-    rules: RuleBase, *, max_conditions: int | None = None, words: bool = True, width: int | None = None
+    rules: RuleBase,
+    *,
+    max_conditions: int | None = None,
+    max_terms: int | None = None,
+    words: bool = True,
+    width: int | None = None,
 ) -> str:
     """The rules as readable text.
 
@@ -40,6 +47,8 @@ def to_text(
     rules : RuleBase
     max_conditions : int, optional
         Show only this many of the strongest conditions of each rule, and say how many were left out.
+    max_terms : int, optional
+        Show only this many of the largest terms of each linear conclusion, and say how many were left out.
     words : bool, default=True
         Say, where the data are known, whether a centre is low, medium or high among them.
     width : int, optional
@@ -49,11 +58,13 @@ def to_text(
     -------
     str
     """
-    parts = ["\n".join(_broken(_head(rules, max_conditions).split("\n"), width, ""))]
-    for r, sentence in enumerate(sentences(rules, max_conditions, words)):
-        title = f"Rule {r + 1}" + (f" ({sentence.support})" if sentence.support else "")
+    found = sentences(rules, max_conditions, max_terms, words)
+    parts = ["\n".join(_broken(_head(rules, max_conditions, max_terms).split("\n"), width, ""))]
+    for r, sentence in enumerate(found):
+        title = f"Rule {r + 1}" + (f" ({sentence.share} of the data)" if sentence.share else "")
         lines = [f"  {'AND ' if k else 'IF  '} {line}" for k, line in enumerate(sentence.conditions)]
-        lines += [f"  {'    ' if k else 'THEN'} {line}" for k, line in enumerate(sentence.conclusion)]
+        then = "THEN" if lines else "ALWAYS"
+        lines += [f"  {' ' * len(then) if k else then} {line}" for k, line in enumerate(sentence.conclusion)]
         parts.append("\n".join([title, *_broken(lines, width, " " * 9)]))
     return "\n\n".join(parts)
 
@@ -66,33 +77,54 @@ def _broken(lines: list[str], width: int | None, indent: str) -> list[str]:
     return [fill(line, max(width, 30), subsequent_indent=indent).replace("\u00a0", " ") for line in whole]
 
 
-def _head(rules: RuleBase, max_conditions: int | None) -> str:
+def _head(rules: RuleBase, max_conditions: int | None, max_terms: int | None) -> str:
     kind = "classification" if rules.classes is not None else "regression"
     conclusions = "constant" if rules.order == 0 else "linear"
+    always = ", which always holds," if _holds_always(rules) else ""
     head = (
-        f"{_count(rules.n_rules, 'rule')} for {kind} by {_count(rules.n_features, 'feature')}, "
+        f"{_count(rules.n_rules, 'rule')}{always} for {kind} by {_count(rules.n_features, 'feature')}, "
         f"with {conclusions} outputs."
     )
     if 0 < rules.n_conditions.mean() < rules.n_features:
         head += f"\nA rule has {_number(rules.n_conditions.mean(), 1.0)} conditions on average."
+    if _has_scores(rules):
+        head += "\nScores are log-odds: how much higher one is than another says how much likelier its class is."
     if rules.edits:
         head += f"\nChanged by hand: {'; '.join(map(_one_line, rules.edits))}."
     if max_conditions is not None and np.any(rules.n_conditions > max_conditions):
         head += f"\nThe {max_conditions} strongest conditions of each rule are shown; to_text() shows all."
+    if max_terms is not None and rules.order == 1 and rules.n_features > max_terms:
+        head += f"\nThe {max_terms} largest terms of each conclusion are shown; to_text() shows all."
     return head
 
 
-def sentences(rules: RuleBase, max_conditions: int | None = None, words: bool = True) -> list[Sentence]:
+def sentences(
+    rules: RuleBase, max_conditions: int | None = None, max_terms: int | None = None, words: bool = True
+) -> list[Sentence]:
     """Every rule in words, for whatever form they are shown in."""
-    support = None if rules.summary is None else rules.summary.support
+    for name, most in {"max_conditions": max_conditions, "max_terms": max_terms}.items():
+        if most is not None and (isinstance(most, bool) or not isinstance(most, Integral) or most < 0):
+            raise ValueError(f"{name} must be a whole number of zero or more, or None for all, got {most!r}.")
+    always = _holds_always(rules)
+    support = None if rules.summary is None or always else rules.summary.support
     return [
         Sentence(
-            _shown([text for _, text in _conditions_of(rules, r, words)], max_conditions),
-            _conclusion(rules, r),
-            "" if support is None else f"{100 * support[r]:.0f} % of the data",
+            [] if always else _shown([text for _, text in _conditions_of(rules, r, words)], max_conditions),
+            _conclusion(rules, r, max_terms),
+            "" if support is None else f"{100 * support[r]:.0f} %",
         )
         for r in range(rules.n_rules)
     ]
+
+
+def _holds_always(rules: RuleBase) -> bool:
+    """Whether there is nothing but one rule, so that its conditions, if it has any, change nothing."""
+    return rules.n_rules == 1 and not np.any(rules.n_conditions)
+
+
+def _has_scores(rules: RuleBase) -> bool:
+    """Whether linear conclusions are about logarithms of odds, and those of more than two classes."""
+    return rules.order == 1 and isinstance(rules.link, Softmax) and rules.consequents.shape[2] > 2
 
 
 def _shown(conditions: list[str], most: int | None) -> list[str]:
@@ -109,12 +141,20 @@ def _conditions_of(rules: RuleBase, r: int, words: bool) -> list[tuple[int, str]
 
 def _condition(rules: RuleBase, r: int, d: int, words: bool) -> str:
     center, width = rules.centers_in_units[r, d], rules.widths_in_units[r, d]
-    name, word = _one_line(rules.feature_names[d]), _word(rules, d, center) if words else ""
-    column, _, category = name.partition("=")
-    clear = abs(center - 0.5) >= 0.25
-    if category and clear and words and rules.summary is not None and rules.summary.has_two_values(d):
-        name, word = column, f"{'' if center > 0.5 else 'not '}{category}, "  # one or zero stands for a category
-    return f"{name} is {word}about {_number(center, width)} (± {_number(width, width)})"
+    about = f"about {_number(center, width)} (± {_number(width, width)})"
+    if words and (value := _value(rules, r, d)):
+        return f"{value}, {about}"
+    return f"{_one_line(rules.feature_names[d])} is {_word(rules, d, center) if words else ''}{about}"
+
+
+def _value(rules: RuleBase, r: int, d: int) -> str | None:
+    """The value a condition on a choice asks for; None for other features, or if it asks for something between."""
+    choice, center = rules.choice_of(d), rules.centers_in_units[r, d]
+    return None if choice is None or abs(center - 0.5) < 0.25 else _chosen(choice, d, center > 0.5)
+
+
+def _chosen(choice: Choice, d: int, one: bool) -> str:
+    return f"{_one_line(choice.name)} is {_one_line(choice.says(d, one))}"
 
 
 def _word(rules: RuleBase, d: int, center: float) -> str:
@@ -122,27 +162,37 @@ def _word(rules: RuleBase, d: int, center: float) -> str:
     return f"{word}, " if word else ""
 
 
-def _conclusion(rules: RuleBase, r: int) -> list[str]:
+def _conclusion(rules: RuleBase, r: int, max_terms: int | None = None) -> list[str]:
     names = _output_names(rules)
     if rules.order == 1:
         if len(names) == 2 and isinstance(rules.link, Softmax):  # the other class's odds are the inverse
-            return [_line(rules, r, rules.consequents[r] @ [-1.0, 1.0], f"log-odds of {names[1]}")]
+            return [_line(rules, r, rules.consequents[r] @ [-1.0, 1.0], f"log-odds of {names[1]}", max_terms)]
+        of = "score of " if _has_scores(rules) else ""
         lines = zip(rules.consequents[r].T, names, strict=True)
-        return [_line(rules, r, coefficients, name) for coefficients, name in lines]
+        return [_line(rules, r, coefficients, f"{of}{name}", max_terms) for coefficients, name in lines]
     outputs = rules.link.of_one_rule(rules.consequents[r, 0])
     if rules.classes is None:
-        resolution = float(np.ptp(rules.consequents[:, 0, 0])) or abs(outputs[0])
-        return [f"{names[0]} = {_number(outputs[0], resolution / 100)}"]
-    order = np.argsort(-outputs, kind="stable")
-    return [", ".join(f"{names[c]} {_number(outputs[c], 0.1)}" for c in order)]
+        return [f"{names[0]} = {_amount(rules, outputs[0])}"]
+    return [_odds(rules, outputs)]
 
 
-def _line(rules: RuleBase, r: int, coefficients: np.ndarray, name: str) -> str:
+def _odds(rules: RuleBase, outputs: np.ndarray) -> str:
+    names = _output_names(rules)
+    return ", ".join(f"{names[c]} {_number(outputs[c], 0.1)}" for c in np.argsort(-outputs, kind="stable"))
+
+
+def _amount(rules: RuleBase, value: float) -> str:
+    """A real target to a hundredth of how far the rules' own outputs differ, or else of the steepest slope."""
+    differ = float(np.ptp(rules.consequents[:, 0, 0])) or float(np.abs(rules.consequents[:, 1:, 0]).max(initial=0))
+    return _number(value, (differ or abs(value) or 1.0) / 100)
+
+
+def _line(rules: RuleBase, r: int, coefficients: np.ndarray, name: str, most: int | None) -> str:
     """One linear output of one rule, the features that move it most first."""
     slopes = coefficients[1:]
     constant = coefficients[0] + slopes @ rules.centers[r]
     terms = []
-    for d in np.argsort(-np.abs(slopes), kind="stable")[:MAX_TERMS]:
+    for d in np.argsort(-np.abs(slopes), kind="stable")[:most]:
         slope, center = slopes[d] / rules.scale[d], rules.centers_in_units[r, d]
         width = rules.widths_in_units[r, d]
         offset = _number(abs(center), width if np.isfinite(width) else rules.scale[d])
@@ -170,7 +220,7 @@ def _number(value: float, resolution: float) -> str:
     if 1e-4 <= abs(value) < 1e15 or (value == 0 and places < 5):
         return f"{value:.{max(places, 0)}f}"
     digits = int(np.floor(np.log10(abs(value)))) + places if value else 0
-    return f"{value:.{max(digits, 0)}e}"
+    return f"{value:.{min(max(digits, 0), MOST_DIGITS)}e}"
 
 
 def _count(n: int, noun: str) -> str:
