@@ -98,7 +98,7 @@ def test_memory_keeps_its_share_and_its_limit(rng):
     for k, value in enumerate(rng.random(200), 1):
         memory = memory.of(10.0, limit=300.0).with_sum("x", 10 * value)
         assert memory.seen == pytest.approx(10 * k)
-        assert memory.kept <= max(10.0, min(300.0, SHARE * memory.seen)) + 1e-9
+        assert memory.kept <= min(300.0, 10.0 + SHARE * memory.seen) + 1e-9
         assert memory.stands_for == pytest.approx(min(memory.seen, 300.0))
         assert 0 < memory["x"] < memory.stands_for
 

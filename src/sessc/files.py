@@ -18,7 +18,6 @@ from .choices import Choice
 from .columns import Category, Column, Columns, Number
 from .evaluation import Evaluation
 from .model import Model
-from .objective import Parameters
 from .rules import Identity, Link, Proportions, RuleBase, Softmax
 from .summary import BINS, SHARES, Summary
 
@@ -34,8 +33,16 @@ def trusted_types() -> list[str]:
     """The types of this library that a skops file of a fitted model may hold: give them to ``skops.io.load``."""
     import sessc
 
+    from .consequents import Gram
+    from .frame import Frame
+    from .objective import Parameters, Statistics
+    from .online import Memory
+    from .soft_subspace import Labels
+    from .tsk import Stream
+
     public = [getattr(sessc, name) for name in sessc.__all__]
     inner = [Identity, Proportions, Softmax, Summary, Choice, Parameters]
+    inner += [Frame, Gram, Labels, Memory, Statistics, Stream]  # what a model needs to go on learning
     return sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in [*public, *inner] if isinstance(kind, type))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["Memory", "online"]
 
 SHARE = 0.25
-"""Of all rows seen so far this share is remembered: earlier sums were made by rules that knew little."""
+"""Beside those just seen, this share of all rows is remembered: earlier sums were made by rules that knew less."""
 
 _DOCUMENTATION = """Go on learning from some more rows.
 
@@ -62,7 +62,7 @@ class Memory:
         if not limit > 0:
             raise ValueError(f"memory must be a positive number of rows, got {limit!r}.")
         seen = self.seen + weight
-        room = max(min(limit, SHARE * seen) - weight, 0.0)
+        room = max(min(limit - weight, SHARE * seen), 0.0)
         fading = min(room / self.kept, 1.0) if self.kept else 1.0
         return Memory(seen, fading * self.kept + weight, limit, fading, self.sums)
 
