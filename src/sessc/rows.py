@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, reduce
 from threading import Lock
@@ -89,12 +89,17 @@ def keep_freed_memory() -> None:
 
 
 def _in_order(fn: Callable, items: Iterable, n_jobs: int) -> Iterator:
-    """``map(fn, items)`` on threads, in order, with only a few results waiting at any time."""
-    with ThreadPoolExecutor(n_jobs) as pool:
-        waiting: deque = deque()
+    """``map(fn, items)`` on this thread and others, in order, with only a few results waiting at any time."""
+    helpers = n_jobs - 1
+    with ThreadPoolExecutor(helpers) as pool:
+        waiting: deque[Future] = deque()
         for item in items:
-            waiting.append(pool.submit(fn, item))
-            if len(waiting) > 2 * n_jobs:
+            if sum(not future.done() for future in waiting) < 2 * helpers:
+                waiting.append(pool.submit(fn, item))
+            else:  # they are busy, and this thread would only wait
+                waiting.append(Future())
+                waiting[-1].set_result(fn(item))
+            while waiting and (waiting[0].done() or len(waiting) > 4 * n_jobs):
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

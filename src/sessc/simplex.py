@@ -90,6 +90,11 @@ class Power(Sharing):
         # Looking first is cheap, and often there is nothing to do; but a GPU would wait for the answer.
         if is_elsewhere(cost) or bool(xp.any(cheapest < lowest)):
             cost = floor(cost)
+        if self.exponent == 2:  # plain fuzzy c-means needs neither
+            amount = lowest / cost
+            amount *= 1 / xp.sum(amount, axis=axis, keepdims=True)
+            amount *= amount
+            return amount, 0.0
         logit = xp.log(cost)
         logit -= xp.log(lowest)
         logit *= -1 / (self.exponent - 1)
