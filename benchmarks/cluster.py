@@ -44,7 +44,7 @@ def main() -> None:
         few = table(BLOCKS * 10)
         overhead = per_iteration(few) - per_iteration(few.compute())
         print(f"{len(few):9,} rows: an iteration costs {1000 * overhead:.0f} ms more than in one process")
-        many = table(BLOCKS * 2**16)
+        many = table(BLOCKS * 2**15)
         here = many.compute()
         print(
             f"{len(many):9,} rows: an iteration takes {1000 * per_iteration(many):.0f} ms, "
@@ -61,7 +61,7 @@ def main() -> None:
         killer.join()
         apart = np.abs(rules.centers - undisturbed.centers).max()
         print(
-            f"{len(many):9,} rows: rules fitted in {time.perf_counter() - start:.0f} s, a worker killed after 5 s; "
+            f"{len(many):9,} rows: rules fitted in {time.perf_counter() - start:.0f} s, a worker killed after 5; "
             f"their centres differ from undisturbed ones by {apart:.0e}"
         )
 

@@ -175,6 +175,16 @@ def test_collections_say_what_is_wrong(blobs, rng):
     TSKClassifier(2, random_state=0).fit(table, y)  # labels of the right length may stay at home
 
 
+def test_a_stream_of_collections(blobs):
+    X, y = blobs
+    for model in (FCM(3, random_state=0), TSKClassifier(3, random_state=0)):
+        here, there = clone(model), clone(model)
+        for part in (slice(0, 120), slice(120, 240)):
+            here.partial_fit(X[part], y[part])
+            there.partial_fit(*partitioned(X[part], y[part]))
+        assert_same(there, here)
+
+
 def test_empty_partitions_do_no_harm(blobs):
     X, y = blobs
     table, labels = da.from_array(X, chunks=((0, 100, 0, 140), 5)), da.from_array(y, chunks=((0, 100, 0, 140),))

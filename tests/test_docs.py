@@ -15,7 +15,7 @@ from sessc.cli import main
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
-GUIDE = [DOCS / f"{name}.md" for name in ("reading", "report", "command-line", "editing", "files")]
+GUIDE = [DOCS / f"{name}.md" for name in ("reading", "report", "command-line", "editing", "files", "scale")]
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 
 
@@ -82,3 +82,8 @@ def test_every_public_name_is_in_the_table_of_the_readme():
 
 def test_every_public_name_has_a_page():
     assert set(sessc.__all__) <= set(re.findall(r"^   (\w+)$", read(DOCS / "api.md"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("script", ["gpu", "out_of_core", "cluster"])
+def test_measurements_are_shown_as_recorded(script):
+    assert read(ROOT / "benchmarks" / "results" / f"{script}.txt") in read(DOCS / "scale.md")

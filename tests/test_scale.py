@@ -172,6 +172,7 @@ def test_blocks_say_what_is_wrong(parquet, rng):
         r"Block 2 has 3 features and those before it 2": lambda: FCM(2).fit(Blocks([X, np.ones((4, 3))])),
         r"Block 2 contains NaN in row 3, column 1": lambda: FCM(2).fit(Blocks([X, broken])),
         r"Block 1 has 20 rows and labels of shape \(3,\)": lambda: SESSC(2).fit(Blocks([(X, [0, 1, 0])])),
+        "Block 1 has no label in row 2": lambda: SESSC(2).fit(Blocks([(X[:3], np.asarray(["a", "b", None]))])),
         "requires y": lambda: TSKClassifier(2).fit(Blocks([X])),
         "come with the rows": lambda: TSKClassifier(2).fit(Blocks([X]), np.ones(20)),
         r"Block 1 has the shape \(20,\)": lambda: FCM(2).fit(Blocks([X[:, 0]])),

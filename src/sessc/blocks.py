@@ -10,7 +10,7 @@ import numpy as np
 
 from ._array import Array
 
-__all__ = ["Blocks", "Raw", "checked", "refuse_extremes"]
+__all__ = ["Blocks", "Raw", "checked", "is_missing", "refuse_extremes"]
 
 BATCH_ROWS = 2**16
 """Rows read from a file at a time."""
@@ -133,6 +133,10 @@ def checked(block: Any, which: str, names: tuple[str, ...] | None = None) -> Raw
         if column is not None and column.shape != X.shape[:1]:
             raise ValueError(f"{which} has {len(X)} rows and {what} of shape {column.shape}.")
     refuse_extremes(X, which, names)
+    if y is not None and y.dtype == object:
+        for row, label in enumerate(y):
+            if is_missing(label):
+                raise ValueError(f"{which} has no label in row {row}; drop such rows first.")
     if weight is None:
         return Raw(X, y)
     weight = weight.astype(X.dtype, copy=False)
@@ -142,6 +146,10 @@ def checked(block: Any, which: str, names: tuple[str, ...] | None = None) -> Raw
     return (
         Raw(X, y, weight) if np.all(counts) else Raw(X[counts], None if y is None else y[counts], weight[counts])
     )
+
+
+def is_missing(label: Any) -> bool:
+    return label is None or type(label).__name__ == "NAType" or (isinstance(label, float) and label != label)
 
 
 def refuse_extremes(X: np.ndarray, which: str, names: Sequence[str] | None = None) -> None:

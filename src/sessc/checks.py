@@ -12,7 +12,7 @@ from sklearn.utils import assert_all_finite, check_array, check_consistent_lengt
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from .blocks import refuse_extremes
+from .blocks import is_missing, refuse_extremes
 from .losses import Loss
 from .simplex import Sharing, Uniform
 
@@ -182,14 +182,10 @@ def read_targets(estimator: Any, y: Any, X: np.ndarray) -> np.ndarray:
     check_consistent_length(X, y)
     if (
         y.dtype == object
-        and (row := next((k for k, label in enumerate(y) if _is_missing(label)), None)) is not None
+        and (row := next((k for k, label in enumerate(y) if is_missing(label)), None)) is not None
     ):
         raise ValueError(f"y contains NaN or another missing value in row {row}; drop such rows first.")
     return y
-
-
-def _is_missing(label: Any) -> bool:
-    return label is None or type(label).__name__ == "NAType" or (isinstance(label, float) and label != label)
 
 
 def read_numbers(y: np.ndarray) -> np.ndarray:

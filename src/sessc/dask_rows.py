@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from itertools import pairwise
 from typing import Any
 
@@ -23,7 +23,7 @@ from ._array import Array
 from .blocks import Raw, checked
 from .rows import BlockRows, Rows
 
-__all__ = ["DaskRows", "held", "read_table"]
+__all__ = ["DaskRows", "Held", "read_table"]
 
 PATIENCE = 30.0
 """Seconds to wait for a worker when all are gone."""
@@ -39,12 +39,12 @@ class DaskRows(Rows):
     ----------
     table : dask array of shape (n, D)
         In one partition across.
-    groups : tuple of delayed lists of Raw
-        All rows with their labels and weights, held by the cluster; none where nothing is to be summed.
+    held : Held
+        All rows with their labels and weights, where they can be summed.
     """
 
     table: Any
-    groups: tuple = ()
+    held: Held
 
     @property
     def n_features(self) -> int:
@@ -58,7 +58,7 @@ class DaskRows(Rows):
         from dask import delayed
 
         task = delayed(_sum, pure=False, traverse=False)
-        found = _computed([task(group, self._view, fn) for group in self.groups])
+        found = _computed([task(group, self._view, fn) for group in self.held.groups])
         sums = [one for one in found if one is not None]
         if not sums:
             raise ValueError("X holds no rows to learn from.")
@@ -82,26 +82,35 @@ def read_table(X: Any) -> tuple[Any, tuple[str, ...] | None]:
     names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
     if X.ndim != 2:
         raise ValueError(f"X has {X.ndim} dimension(s); it must be a table of rows and features.")
-    kinds = {np.dtype(kind) for kind in X.dtypes} if names else {X.dtype}
-    if any(kind.kind not in "fiub" for kind in kinds):
-        raise ValueError(f"X holds {', '.join(map(str, kinds))} cells; encode them as numbers first.")
+    kinds = set(X.dtypes) if names else {X.dtype}
+    for kind in kinds:
+        if not isinstance(kind, np.dtype) or kind.kind not in "fiub":
+            raise ValueError(f"X holds {kind} cells; encode them as numbers of NumPy's types first.")
     table = X.to_dask_array() if names else X.rechunk({1: -1})
     return table.astype(np.float32 if kinds == {np.dtype(np.float32)} else np.float64), names
 
 
-def held(table: Any, y: Any = None, weight: Any = None) -> tuple:
-    """The rows in groups of neighbouring partitions, computed and kept by the cluster."""
-    import dask
+class Held:
+    """A table with its labels and weights in the memory of the cluster, from the first sum on."""
 
-    parts = table.to_delayed().ravel()
-    columns = [_aligned(column, table, what) for column, what in ((y, "y"), (weight, "sample_weight"))]
-    bounds = np.linspace(0, len(parts), min(len(parts), _n_threads()) + 1).astype(int)
-    gather = dask.delayed(_gather, pure=False)
-    groups = [
-        gather(int(low), *(None if part is None else part[low:high].tolist() for part in (parts, *columns)))
-        for low, high in pairwise(bounds)
-    ]
-    return dask.persist(*groups)
+    def __init__(self, table: Any, y: Any = None, weight: Any = None):
+        self.parts = table.to_delayed().ravel()
+        self.columns = [_aligned(column, table, what) for column, what in ((y, "y"), (weight, "sample_weight"))]
+
+    @cached_property
+    def groups(self) -> tuple:
+        """Neighbouring partitions as delayed lists of Raw, computed and kept."""
+        import dask
+
+        n = len(self.parts)
+        bounds = np.linspace(0, n, min(n, _n_threads()) + 1).astype(int)
+        gather, columns = dask.delayed(_gather, pure=False), (self.parts, *self.columns)
+        return dask.persist(
+            *(
+                gather(int(low), *(None if part is None else part[low:high].tolist() for part in columns))
+                for low, high in pairwise(bounds)
+            )
+        )
 
 
 def _aligned(column: Any, table: Any, what: str) -> np.ndarray | None:

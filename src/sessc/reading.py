@@ -101,8 +101,7 @@ def _read_collection(estimator: Any, X: Any, y: Any, sample_weight: Any, reset: 
     _remember(estimator, int(table.shape[1]), names, reset)
     if supervised and y is None:
         read_targets(estimator, None, table)
-    groups = dask_rows.held(table, y if supervised else None, sample_weight) if reset else ()
-    return dask_rows.DaskRows(table, groups)
+    return dask_rows.DaskRows(table, dask_rows.Held(table, y if supervised else None, sample_weight))
 
 
 def _read_foreign(
