@@ -1,5 +1,7 @@
 """The same fit wherever the rows are: arrays of any library, files mapped into memory, blocks, Parquet."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -131,6 +133,21 @@ def test_a_mapped_file_goes_in_as_it_is(blobs, tmp_path):
         found, expected = fitted(model, mapped, y), fitted(model, X, y)
         assert_same(found, expected, 0)
         np.testing.assert_array_equal(found.predict(mapped), expected.predict(X))
+
+
+@pytest.mark.parametrize("n", [100_000, 400_000])
+def test_memory_beyond_the_data_does_not_grow_with_them(n):
+    X = np.random.default_rng(0).normal(size=(n, 8)).astype(np.float32)
+    y = (X[:, 0] > 0).astype(np.uint8)
+    few = {"init": "random", "max_iter": 3, "random_state": 0}
+    for model in (FCM(10, **few), SESSC(10, **few), TSKClassifier(10, order=1, clusterer=SESSC(**few))):
+        fitted(model, X[:100], y[:100])  # what is imported or kept once does not count
+        tracemalloc.start()
+        fitted(model, X, y)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        labels = 4 * n if hasattr(model, "predict") and not hasattr(model, "refine") else n
+        assert peak - labels < 48 * 2**20
 
 
 @pytest.fixture

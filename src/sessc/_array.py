@@ -18,6 +18,7 @@ __all__ = [
     "array_namespace",
     "bits",
     "divide",
+    "epsilon",
     "exp",
     "floor",
     "is_elsewhere",
@@ -61,6 +62,12 @@ def like(part: Array, x: Array) -> Array:
     if type(part) is not type(x):
         part = np.array(to_numpy(part))  # torch shares memory, and ours is read-only
     return array_namespace(x).asarray(part, dtype=x.dtype, device=x.device)
+
+
+@cache
+def epsilon(dtype: Any, xp: Any) -> float:
+    """The relative precision of numbers of this kind."""
+    return float(xp.finfo(dtype).eps)
 
 
 @cache

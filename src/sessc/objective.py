@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ._array import Array, array_namespace, divide, like, plain, scalar
+from ._array import Array, array_namespace, divide, epsilon, like, plain, scalar
 from .losses import Loss
 from .rows import Block
 from .simplex import Sharing, Uniform
@@ -160,12 +160,15 @@ class Objective:
     def memberships(self, coefficients: Array, columns: Columns) -> Array:
         """How each row shares itself among the rules, (R, n)."""
         cost = self.cost(coefficients, columns)
-        return self.membership.share(cost, axis=0, rounding=self._rounding(coefficients))
+        return self.membership.share(cost, axis=0, rounding=self._heeded(coefficients))
 
     def statistics(self, coefficients: Array, columns: Columns) -> Statistics:
         """One pass over a block: costs, best memberships, and what they add up to."""
         cost = self.cost(coefficients, columns)
-        return summarise(columns, *self.membership.settle(cost, axis=0, rounding=self._rounding(coefficients)))
+        return summarise(columns, *self.membership.settle(cost, axis=0, rounding=self._heeded(coefficients)))
+
+    def _heeded(self, coefficients: Array) -> Array | None:
+        return self._rounding(coefficients) if self.membership.heeds_rounding else None
 
     def _rounding(self, coefficients: Array) -> Array:
         """What rounding may leave of a cost of zero, (R, 1): at a centre, terms of this size cancel."""
@@ -207,7 +210,8 @@ class Objective:
 
 def rounding_of(size: Array) -> Array:
     """What rounding may leave of terms of this size that cancel."""
-    return (64 * float(array_namespace(size).finfo(size.dtype).eps)) * array_namespace(size).abs(size)
+    xp = array_namespace(size)
+    return 64 * epsilon(size.dtype, xp) * xp.abs(size)
 
 
 def summarise(columns: Columns, amount: Array, penalty: Array | float = 0.0) -> Statistics:

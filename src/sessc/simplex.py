@@ -18,13 +18,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._array import Array, array_namespace, exp, floor, is_elsewhere, plain, scalar, softmax, xlogx
+from ._array import Array, array_namespace, epsilon, exp, floor, is_elsewhere, plain, scalar, softmax, xlogx
 
 __all__ = ["Entropy", "Linear", "Power", "Quadratic", "Sharing", "Uniform"]
 
 
 class Sharing:
     """What all sharing rules have in common; by default a share counts as itself and is free."""
+
+    heeds_rounding = False
+    """Whether shares depend on how well costs are known."""
 
     def share(self, cost: Array, axis: int = -1, rounding: Array | None = None) -> Array:
         """Best shares for these costs, summing to one along ``axis``."""
@@ -168,11 +171,13 @@ class Quadratic(Sharing):
 class Linear(Sharing):
     """Shares that minimise ``sum_k p_k * c_k``: all to the cheapest, split equally on ties."""
 
+    heeds_rounding = True
+
     def share(self, cost: Array, axis: int = -1, rounding: Array | None = None) -> Array:
         xp = array_namespace(cost)
         highest = cost
         if rounding is not None:  # a sum is known to a share of itself, too
-            highest = cost + 2 * rounding + 64 * float(xp.finfo(cost.dtype).eps) * xp.abs(cost)
+            highest = cost + 2 * rounding + 64 * epsilon(cost.dtype, xp) * xp.abs(cost)
         winners = xp.astype(cost <= xp.min(highest, axis=axis, keepdims=True), cost.dtype)
         winners /= xp.sum(winners, axis=axis, keepdims=True)
         return winners
