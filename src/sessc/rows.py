@@ -96,11 +96,11 @@ def keep_freed_memory() -> None:
 
 def _in_order(fn: Callable, items: Iterable, n_jobs: int) -> Iterator:
     """``map(fn, items)`` on this thread and others, in order, with only a few results waiting at any time."""
-    helpers = n_jobs - 1
-    with ThreadPoolExecutor(helpers) as pool:
+    others = n_jobs - 1
+    with ThreadPoolExecutor(others) as pool:
         waiting: deque[Future] = deque()
         for item in items:
-            if sum(not future.done() for future in waiting) < 2 * helpers:
+            if sum(not future.done() for future in waiting) < 2 * others:
                 waiting.append(pool.submit(fn, item))
             else:  # they are busy, and this thread would only wait
                 waiting.append(Future())
