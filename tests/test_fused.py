@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sessc import Entropy, LogLoss, Objective, Power, SquaredLoss
+from sessc import Entropy, LogLoss, Objective, Power, SquaredLoss, Uniform
 from sessc.frame import centered, standardized
 from sessc.rows import ArrayRows
 from sessc.start import first_parameters
@@ -17,12 +17,12 @@ pytest.importorskip("triton")
 from sessc import fused  # noqa: E402
 
 
-def posed(rng, *, labels, weights, measure, n_rules=7, n_features=5):
+def posed(rng, *, labels, weights, measure, n_rules=7, n_features=5, weighting=None):
     X = torch.asarray(100 + 3 * rng.normal(size=(1000, n_features)).astype(np.float32))
     y = torch.asarray(rng.integers(3, size=len(X))) if labels else None
     weight = torch.asarray(rng.random(len(X)).astype(np.float32)) if weights else None
     rows, frame = measure(ArrayRows(X, y, weight, n_classes=3 if labels else None))
-    objective = Objective(Power(1.2), Entropy(30.0), 0.1, LogLoss(1.0) if labels else None)
+    objective = Objective(Power(1.2), weighting or Entropy(30.0), 0.1, LogLoss(1.0) if labels else None)
     V = rows.standardized(rows.center, rows.scale).map(lambda block: block.X)[:n_rules]
     parameters = first_parameters(objective, V, frame, np.asarray([0.2, 0.3, 0.5]) if labels else None)
     return objective, rows, objective.coefficients(parameters)
@@ -36,8 +36,11 @@ def in_float64(rows):
 @pytest.mark.parametrize("measure", [centered, standardized])
 @pytest.mark.parametrize("weights", [False, True])
 @pytest.mark.parametrize("labels", [False, True])
-def test_the_kernel_sums_what_blocks_sum(rng, labels, weights, measure):
-    objective, rows, coefficients = posed(rng, labels=labels, weights=weights, measure=measure)
+@pytest.mark.parametrize("weighting", [Entropy(30.0), Uniform()])
+def test_the_kernel_sums_what_blocks_sum(rng, weighting, labels, weights, measure):
+    objective, rows, coefficients = posed(
+        rng, labels=labels, weights=weights, measure=measure, weighting=weighting
+    )
     exact = (
         in_float64(rows)
         .prepared(objective.columns)

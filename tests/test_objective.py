@@ -117,6 +117,23 @@ def test_statistics_add(objective, blobs, rng):
     np.testing.assert_allclose(halves.penalty, whole.penalty, rtol=1e-10)
 
 
+class OneByOne(Uniform):
+    """The same weights, found anew in every iteration."""
+
+    is_fixed = False
+
+
+@pytest.mark.parametrize("loss", [None, LogLoss(1.0), SquaredLoss(0.5)])
+def test_squares_together_are_as_good_as_one_by_one(loss, blobs):
+    X, y = blobs
+    objective = Objective(Power(1.7), Uniform(), 0.1, loss)
+    _, together = solve(X, y, X[:4], objective, 10)
+    _, apart = solve(X, y, X[:4], replace(objective, weighting=OneByOne()), 10)
+    np.testing.assert_allclose(together.parameters.V, apart.parameters.V, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(together.parameters.W, apart.parameters.W)
+    np.testing.assert_allclose(together.history, apart.history, rtol=1e-10)
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("block_rows", [1, 7, 240])
 def test_blocks_do_not_matter(objective, block_rows, blobs):

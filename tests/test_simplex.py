@@ -54,6 +54,19 @@ def test_settling_is_sharing_and_counting(rule, cost):
     np.testing.assert_allclose(penalty, rule.penalty(share, axis=0))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("exponent", [1.02, 1.5, 2.0, 5.0, 100.0])
+def test_amounts_do_not_depend_on_the_unit_of_costs(exponent, dtype, rng):
+    rule, cost = Power(exponent), rng.gamma(5.0, size=(30, 50)).astype(dtype)
+    expected = rule.amount(rule.share(cost.astype(float), axis=0))
+    limits = np.finfo(dtype)
+    span = np.log(limits.max) - 7
+    rounding = limits.eps * span * max(exponent, exponent / (exponent - 1))  # of a logarithm, in a power
+    for unit in np.exp(np.linspace(-span, span, 101)):
+        amount, _ = rule.settle(cost * dtype(unit), axis=0)
+        np.testing.assert_allclose(amount, expected, rtol=4 * rounding, atol=limits.tiny / limits.eps)
+
+
 @pytest.mark.parametrize("rule", SHARING)
 def test_sharing_leaves_costs_alone(rule, rng):
     cost = rng.gamma(2.0, size=(6, 4))

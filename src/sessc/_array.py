@@ -27,6 +27,7 @@ __all__ = [
     "one_hot",
     "plain",
     "scalar",
+    "smallest_normal",
     "softmax",
     "squared_distances",
     "to_numpy",
@@ -71,7 +72,8 @@ def epsilon(dtype: Any, xp: Any) -> float:
 
 
 @cache
-def _smallest_normal(dtype: Any, xp: Any) -> float:
+def smallest_normal(dtype: Any, xp: Any) -> float:
+    """The smallest positive number of this kind that has all its digits."""
     return float(xp.finfo(dtype).smallest_normal)
 
 
@@ -95,10 +97,19 @@ def scalar(value: float, like: Array) -> Array:
     return xp.asarray(value, dtype=like.dtype, device=getattr(like, "device", None))
 
 
+def _is_at_least(least: float, x: Array) -> bool:
+    """Whether a guard has nothing to do, as is usual: looking is a quarter of the price of a new array.
+
+    A GPU would wait for the answer.
+    """
+    return not is_elsewhere(x) and (0 in x.shape or float(array_namespace(x).min(x)) >= least)
+
+
 def floor(x: Array) -> Array:
     """``max(x, smallest normal number)``: safe to take a logarithm of, and no larger lie than needed."""
     xp = array_namespace(x)
-    return xp.maximum(x, scalar(_smallest_normal(x.dtype, xp), x))
+    least = smallest_normal(x.dtype, xp)
+    return x if _is_at_least(least, x) else xp.maximum(x, scalar(least, x))
 
 
 def exp(x: Array) -> Array:
@@ -111,8 +122,7 @@ def exp(x: Array) -> Array:
     if is_elsewhere(x):  # there they are as fast as any
         return xp.exp(x)
     least = _least_logarithm(x.dtype, xp)
-    # Looking first is a quarter of the price of a new array, and often there is nothing to do.
-    if 0 in x.shape or float(xp.min(x)) >= least:
+    if _is_at_least(least, x):
         return xp.exp(x)
     least = scalar(least, x)
     result = xp.exp(xp.maximum(x, least))

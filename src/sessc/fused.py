@@ -9,6 +9,8 @@ of :meth:`Objective.statistics`, added up over all rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 import triton
 import triton.language as tl
@@ -46,15 +48,17 @@ def statistics(objective: Objective, rows: ArrayRows, coefficients: Array) -> St
     X, weight = rows.X, rows.sample_weight
     n_rules, n_features = coefficients.shape[0], rows.n_features
     n_classes = 0 if objective.loss is None else rows.n_classes
-    lowered = objective.lowered(coefficients).contiguous()
-    sums = torch.empty((_n_programs(X), *lowered.shape), dtype=X.dtype, device=X.device)
+    if objective.weighting.is_fixed:
+        coefficients = _around(coefficients, n_features, lambda square: square.expand(-1, n_features), n_squares=1)
+    coefficients = coefficients.contiguous()
+    sums = torch.empty((_n_programs(X), *coefficients.shape), dtype=X.dtype, device=X.device)
     kernel[(len(sums),)](
         X,
         X if n_classes == 0 else rows.y,
         X if weight is None else weight,
         rows.center,
         rows.center if rows.scale is None else rows.scale,
-        lowered,
+        coefficients,
         sums,
         rows.n_rows,
         X.stride(0),
@@ -73,7 +77,16 @@ def statistics(objective: Objective, rows: ArrayRows, coefficients: Array) -> St
         num_warps=WARPS,
         num_stages=2,
     )
-    return Statistics(sums.to(torch.float64).sum(dim=0), 0.0, n_features)
+    sums = sums.to(torch.float64).sum(dim=0)
+    if objective.weighting.is_fixed:
+        sums = _around(sums, n_features, lambda squares: squares.sum(dim=1, keepdim=True), n_squares=n_features)
+    return Statistics(sums, 0.0, n_features, 1 if objective.weighting.is_fixed else n_features)
+
+
+def _around(columns: Array, n_features: int, change: Callable[[Array], Array], n_squares: int) -> Array:
+    """The columns with those of the squares changed: the kernel knows squares only one by one."""
+    before, squares, labels = torch.tensor_split(columns, (1 + n_features, 1 + n_features + n_squares), dim=1)
+    return torch.cat([before, change(squares), labels], dim=1)
 
 
 def _n_programs(X: Array) -> int:

@@ -16,6 +16,7 @@ and the whole is
 A cost is linear in the columns ``[1, x, x^2, labels]`` of a sample, so two small matrices say everything:
 ``coefficients`` (R, K), which turn a sample's columns into its costs, and ``Statistics.sums`` (R, K), the
 same columns summed over samples by how much they count for each rule. Sums add, so rows may be anywhere.
+Where all features weigh the same for good, as in plain FCM, squares matter only together and are one column.
 """
 
 from __future__ import annotations
@@ -53,6 +54,16 @@ class Columns(NamedTuple):
     values: Array
     weight: Array | None
     n_features: int
+    n_squares: int
+    """As many as features, or one: their sum."""
+
+    @classmethod
+    def of(cls, block: Block, labels: Array | None = None, together: bool = False) -> Columns:
+        """The columns of a block, with all squares together or one by one."""
+        X, xp = block.X, array_namespace(block.X)
+        squares = xp.vecdot(X, X)[:, None] if together else X * X
+        parts = [xp.ones_like(X[:, :1]), X, squares] + ([] if labels is None else [labels])
+        return cls(xp.concat(parts, axis=1), block.weight, X.shape[1], squares.shape[1])
 
 
 @dataclass(frozen=True)
@@ -64,12 +75,13 @@ class Statistics:
     penalty: Array | float
     """The weighted sum of the membership penalties."""
     n_features: int
+    n_squares: int
 
     def __add__(self, other: Statistics) -> Statistics:
-        return Statistics(self.sums + other.sums, self.penalty + other.penalty, self.n_features)
+        return Statistics(self.sums + other.sums, self.penalty + other.penalty, self.n_features, self.n_squares)
 
     def __mul__(self, times: float) -> Statistics:
-        return Statistics(times * self.sums, times * self.penalty, self.n_features)
+        return Statistics(times * self.sums, times * self.penalty, self.n_features, self.n_squares)
 
     @property
     def mass(self) -> Array:
@@ -81,11 +93,11 @@ class Statistics:
 
     @property
     def xx(self) -> Array:
-        return self.sums[:, 1 + self.n_features : 1 + 2 * self.n_features]
+        return self.sums[:, 1 + self.n_features : 1 + self.n_features + self.n_squares]
 
     @property
     def labels(self) -> Array:
-        return self.sums[:, 1 + 2 * self.n_features :]
+        return self.sums[:, 1 + self.n_features + self.n_squares :]
 
 
 @dataclass(frozen=True)
@@ -128,34 +140,29 @@ class Objective:
 
     def columns(self, block: Block) -> Columns:
         """``[1, x, x^2, labels]`` for a block of rows."""
-        xp = array_namespace(block.X)
-        parts = [xp.ones_like(block.X[:, :1]), block.X, block.X * block.X]
-        if self.loss is not None:
-            parts.append(self.loss.columns(block.Y))
-        return Columns(xp.concat(parts, axis=1), block.weight, block.X.shape[1])
+        labels = None if self.loss is None else self.loss.columns(block.Y)
+        return Columns.of(block, labels, together=self.weighting.is_fixed)
 
     def coefficients(self, parameters: Parameters) -> Array:
-        """The matrix (R, K) whose product with a sample's columns is that sample's cost under each rule."""
+        """The matrix (R, K) whose product with a sample's columns is that sample's cost under each rule.
+
+        Costs are lower by what rounding may add, so that a cost of zero is never positive: rules that share by
+        ratio would otherwise let the last bits of a sum decide between two of them.
+        """
         xp = array_namespace(parameters.V)
         V, A = parameters.V, self.weighting.amount(parameters.W)
         AV = A * V
-        constant = (1 - self.eta) * xp.sum(AV * V, axis=1)
-        if self.loss is None:
-            return xp.concat([constant[:, None], -2 * AV, A], axis=1)
-        label_constant, slope = self.loss.coefficients(parameters.Z)
-        return xp.concat([(constant + label_constant)[:, None], -2 * AV, A, slope], axis=1)
+        constant = (1 - self.eta) * xp.sum(AV * V, axis=1, keepdims=True)
+        slopes = [-2 * AV, A[:, :1] if self.weighting.is_fixed else A]
+        if self.loss is not None:
+            of_labels, slope = self.loss.coefficients(parameters.Z)
+            constant = constant + of_labels[:, None]
+            slopes.append(slope)
+        return xp.concat([constant - self._rounding(constant), *slopes], axis=1)
 
     def cost(self, coefficients: Array, columns: Columns) -> Array:
         """Costs as a block of rules by rows, (R, n): reductions over rules then run along contiguous rows."""
-        return self.lowered(coefficients) @ columns.values.T
-
-    def lowered(self, coefficients: Array) -> Array:
-        """Coefficients of costs lower by what rounding may add, so that a cost of zero is never positive.
-
-        Rules that share by ratio would otherwise let the last bits of a sum decide between two of them.
-        """
-        constant = coefficients[:, :1] - self._rounding(coefficients)
-        return array_namespace(coefficients).concat([constant, coefficients[:, 1:]], axis=1)
+        return coefficients @ columns.values.T
 
     def memberships(self, coefficients: Array, columns: Columns) -> Array:
         """How each row shares itself among the rules, (R, n)."""
@@ -168,12 +175,11 @@ class Objective:
         return summarise(columns, *self.membership.settle(cost, axis=0, rounding=self._heeded(coefficients)))
 
     def _heeded(self, coefficients: Array) -> Array | None:
-        return self._rounding(coefficients) if self.membership.heeds_rounding else None
+        return self._rounding(coefficients[:, :1]) if self.membership.heeds_rounding else None
 
-    def _rounding(self, coefficients: Array) -> Array:
+    def _rounding(self, constant: Array) -> Array:
         """What rounding may leave of a cost of zero, (R, 1): at a centre, terms of this size cancel."""
-        size = array_namespace(coefficients).abs(coefficients[:, :1])
-        return rounding_of(size if self.loss is None else size + self.loss.weight)
+        return rounding_of(constant if self.loss is None else abs(constant) + self.loss.weight)
 
     def update(self, statistics: Statistics, parameters: Parameters) -> Parameters:
         """The best V, then W, then Z, for the memberships behind the statistics."""
@@ -181,8 +187,10 @@ class Objective:
         mass = statistics.mass[:, None]
         # A rule that has lost all its samples stays where it was.
         V = divide(statistics.x, (1 - self.eta) * mass, otherwise=parameters.V)
-        scatter = statistics.xx - 2 * V * statistics.x + (1 - self.eta) * V * V * mass
-        W = self.weights(scatter, squares=statistics.xx)
+        W = parameters.W
+        if not self.weighting.is_fixed:
+            scatter = statistics.xx - 2 * V * statistics.x + (1 - self.eta) * V * V * mass
+            W = self.weights(scatter, squares=statistics.xx)
         if self.loss is None:
             return Parameters(V, W)
         Z = divide(statistics.labels[:, : parameters.Z.shape[1]], mass, otherwise=parameters.Z)
@@ -204,7 +212,8 @@ class Objective:
     def value(self, statistics: Statistics, parameters: Parameters, coefficients: Array) -> float:
         """The cost J of these parameters for the memberships behind the statistics."""
         xp = array_namespace(coefficients)
-        fit = total(xp, coefficients * statistics.sums)
+        lowered = self._rounding(coefficients[:, :1]) * statistics.mass[:, None]
+        fit = total(xp, coefficients * statistics.sums) + total(xp, lowered)
         return float(fit + statistics.penalty + total(xp, self.weighting.penalty(parameters.W, axis=1)))
 
 
@@ -222,7 +231,7 @@ def summarise(columns: Columns, amount: Array, penalty: Array | float = 0.0) -> 
         penalty = penalty * columns.weight
     # Blocks may be float32, but not the sum of thousands of blocks.
     sums = xp.astype(amount @ columns.values, xp.float64)
-    return Statistics(sums, total(xp, penalty), columns.n_features)
+    return Statistics(sums, total(xp, penalty), columns.n_features, columns.n_squares)
 
 
 def total(xp: Any, penalty: Array | float) -> Array | float:

@@ -18,7 +18,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._array import Array, array_namespace, epsilon, exp, floor, is_elsewhere, plain, scalar, softmax, xlogx
+from ._array import (
+    Array,
+    array_namespace,
+    epsilon,
+    exp,
+    floor,
+    is_elsewhere,
+    plain,
+    scalar,
+    smallest_normal,
+    softmax,
+    xlogx,
+)
 
 __all__ = ["Entropy", "Linear", "Power", "Quadratic", "Sharing", "Uniform"]
 
@@ -28,6 +40,8 @@ class Sharing:
 
     heeds_rounding = False
     """Whether shares depend on how well costs are known."""
+    is_fixed = False
+    """Whether competitors all count alike, whatever they cost."""
 
     def share(self, cost: Array, axis: int = -1, rounding: Array | None = None) -> Array:
         """Best shares for these costs, summing to one along ``axis``."""
@@ -50,6 +64,8 @@ class Sharing:
 @dataclass(frozen=True)
 class Uniform(Sharing):
     """Nothing to share: every competitor counts one, whatever it costs (feature weights of plain FCM)."""
+
+    is_fixed = True
 
     def share(self, cost: Array, axis: int = -1, rounding: Array | None = None) -> Array:
         return array_namespace(cost).ones_like(cost)
@@ -85,27 +101,36 @@ class Power(Sharing):
         return share**self.exponent
 
     def settle(self, cost: Array, axis: int = -1, rounding: Array | None = None) -> tuple[Array, float]:
-        # With q_k = (c_min/c_k)**(1/(e-1)) and Q = sum_k q_k, the share is q_k / Q and its e-th power is
-        # q_k / c_k * c_min / Q**e: one logarithm and one exponential where share() and amount() need three.
+        # With q_k = c_k**(-1/(e-1)) and Q = sum_k q_k, the share is q_k / Q and its e-th power is
+        # q_k / c_k / Q**e: one logarithm and one exponential where share() and amount() need three.
         xp = array_namespace(cost)
-        cheapest = xp.min(cost, axis=axis, keepdims=True)
-        lowest = floor(cheapest)
-        # Looking first is cheap, and often there is nothing to do; but a GPU would wait for the answer.
-        if is_elsewhere(cost) or bool(xp.any(cheapest < lowest)):
+        tame = self._is_tame(cost)
+        if not tame:  # then the cheapest is the unit
             cost = floor(cost)
+            cost = 1 / floor(xp.min(cost, axis=axis, keepdims=True) / cost)
         if self.exponent == 2:  # plain fuzzy c-means needs neither
-            amount = lowest / cost
+            amount = 1 / cost
             amount *= 1 / xp.sum(amount, axis=axis, keepdims=True)
             amount *= amount
             return amount, 0.0
         logit = xp.log(cost)
-        logit -= xp.log(lowest)
         logit *= -1 / (self.exponent - 1)
-        amount = exp(logit)
-        scale = lowest * xp.sum(amount, axis=axis, keepdims=True) ** -self.exponent
+        amount = xp.exp(logit) if tame else exp(logit)
+        total = xp.sum(amount, axis=axis, keepdims=True)
         amount /= cost
-        amount *= scale
+        amount *= total**-self.exponent
         return amount, 0.0
+
+    def _is_tame(self, cost: Array) -> bool:
+        """Whether all costs have powers far from overflow and underflow, and digits to spare for them.
+
+        They mostly do, and asking is cheap; but a GPU would wait for the answer.
+        """
+        xp = array_namespace(cost)
+        if is_elsewhere(cost) or 0 in cost.shape or (cost.dtype != xp.float64 and self.exponent != 2):
+            return False
+        widest = smallest_normal(cost.dtype, xp) ** (-0.45 * (1 - 1 / self.exponent))
+        return 1 / widest < float(xp.min(cost)) and float(xp.max(cost)) < widest
 
 
 @dataclass(frozen=True)

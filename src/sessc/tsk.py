@@ -125,13 +125,12 @@ def deviations(problem: Problem, objective: Objective, parameters: Parameters) -
 
 
 def members(problem: Problem, objective: Objective, parameters: Parameters) -> Statistics:
-    """Columns summed by membership itself."""
-    work = partial(_member_sums, objective, objective.coefficients(parameters))
-    return problem.rows.prepared(objective.columns).sum(work)
+    """Samples and their squares, feature by feature, summed by membership itself."""
+    return problem.rows.sum(partial(_member_sums, objective, objective.coefficients(parameters)))
 
 
-def _member_sums(objective: Objective, coefficients: Array, columns: Columns) -> Statistics:
-    return summarise(columns, objective.memberships(coefficients, columns))
+def _member_sums(objective: Objective, coefficients: Array, block: Block) -> Statistics:
+    return summarise(Columns.of(block), objective.memberships(coefficients, objective.columns(block)))
 
 
 def spreads(members: Statistics, V: np.ndarray, spread: np.ndarray) -> np.ndarray:
