@@ -16,7 +16,7 @@ need is ``g @ [1, z, z^2]``: the product that clustering makes of memberships.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -32,6 +32,9 @@ __all__ = ["CrossEntropy", "Moving", "OutputLoss", "Pulls", "SquaredError", "pre
 class OutputLoss:
     """What outputs (C, n) cost beside the labels (C, n), for each row, and the slope of that cost."""
 
+    level_is_free = False
+    """Whether only the differences between a row's outputs matter."""
+
     def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
         raise NotImplementedError
 
@@ -39,6 +42,8 @@ class OutputLoss:
 @dataclass(frozen=True)
 class CrossEntropy(OutputLoss):
     """Minus the logarithm of the probability of the true class, outputs being logits."""
+
+    level_is_free = True
 
     def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
         xp = array_namespace(outputs)
@@ -85,6 +90,11 @@ class Moving:
             self.consequents + other.consequents,
             self.loss + other.loss,
         )
+
+    def rounded(self) -> Moving:
+        """The same to three digits, whatever the last ones were; zero stays zero."""
+        mantissa, exponent = np.frexp(self.flat())
+        return self.like(np.ldexp(np.round(2.0**10 * mantissa), exponent - 10))
 
     def flat(self) -> np.ndarray:
         return np.concatenate([self.centers.ravel(), self.precisions.ravel(), self.consequents.ravel()])
@@ -224,6 +234,9 @@ def refine(
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
         rules = start.like(flat)
         found = rows.sum(partial(slope, loss, rules)) + pulls(rules, start)
+        if loss.level_is_free:
+            # Rounding alone would set it in motion, and L-BFGS, which knows nothing of it, makes that grow.
+            found = replace(found, consequents=found.consequents - found.consequents.mean(axis=2, keepdims=True))
         return found.loss / weight, found.flat() / weight
 
     history = [objective(first)[0]]

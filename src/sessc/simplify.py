@@ -4,6 +4,9 @@ The pull towards no conditions is an L1 penalty on precisions, which cannot be n
 ones to exactly zero. Its strength grows step by step, each step starting from the last, until rules are as short
 as was asked for. The last step usually goes too far, so the rules before it lose only as many conditions as they
 must, the least precise first; then they are refined once more without the penalty.
+
+It is a long way on which last bits, which differ from processor to processor, would grow until they decide what is
+kept. So each step starts from rounded numbers.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ def shortening(rows: Rows, rules: Moving, loss: OutputLoss, pulls: Pulls) -> Ite
     while np.any(rules.precisions > 0):
         # On the way down centres go where they like: far away and wide is how a condition begins to matter less.
         pulling = replace(pulls, nothing=strength, within=None)
-        rules, _ = refine(rows, rules, loss, pulling, max_iter=STEP_ITERATIONS, tol=1e-5)
+        rules, _ = refine(rows, rules.rounded(), loss, pulling, max_iter=STEP_ITERATIONS, tol=1e-5)
         yield rules
         strength *= GROWTH
 
@@ -67,7 +70,7 @@ def concise(
 
 
 def _polished(rows: Rows, loss: OutputLoss, pulls: Pulls, max_iter: int, rules: Moving) -> Moving:
-    return refine(rows, rules, loss, pulls, max_iter=max_iter)[0]
+    return refine(rows, rules.rounded(), loss, pulls, max_iter=max_iter)[0]
 
 
 def _n_conditions(rules: Moving) -> int:
