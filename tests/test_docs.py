@@ -49,8 +49,8 @@ def after(shown, printed):
 
 def unit(number):
     """What the last digit shown counts; nothing if it is the only one, which may be a count of something."""
-    digits = re.sub(r"e.*|[-+]", "", number)
-    return 1.01 * 10.0 ** -len(digits.partition(".")[2]) if len(digits) > 1 else 0.0
+    digits, _, power = number.lstrip("-").partition("e")
+    return 1.01 * 10.0 ** (int(power or 0) - len(digits.partition(".")[2])) if len(digits) > 1 else 0.0
 
 
 @pytest.mark.parametrize("page", [README, *GUIDE], ids=lambda page: page.stem)

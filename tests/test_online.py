@@ -13,10 +13,13 @@ from sessc import (
     SCAD,
     SESSC,
     SFP,
+    Entropy,
     SESSCClassifier,
     SESSCRegressor,
+    SoftSubspaceClustering,
     TSKClassifier,
     TSKRegressor,
+    Uniform,
 )
 from sessc.frame import centered
 from sessc.objective import Parameters
@@ -160,3 +163,14 @@ def test_it_says_what_it_cannot(blobs):
         FCM(3).partial_fit(X, memory=0)
     with pytest.raises(ValueError, match="expecting 5 features"):
         FCM(3).partial_fit(X).partial_fit(X[:, :2])
+
+
+def test_other_weights_mean_another_cost(blobs):
+    X, _ = blobs
+    model = SoftSubspaceClustering(3, weighting=Entropy(30.0), random_state=0).partial_fit(X)
+    with pytest.raises(ValueError, match="call fit to begin anew"):
+        model.set_params(weighting=Uniform()).partial_fit(X)
+    model.set_params(warm_start=True).fit(X)
+    np.testing.assert_array_equal(model.feature_weights_, 1.0)
+    plain = SoftSubspaceClustering(3, weighting=Uniform(), init=model.cluster_centers_).fit(X)
+    np.testing.assert_allclose(model.objective_, plain.objective_, rtol=1e-6)

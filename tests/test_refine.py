@@ -211,6 +211,19 @@ def test_last_bits_do_not_decide_what_short_rules_say(last_bits, order):
     np.testing.assert_allclose(one.rules_.centers, other.rules_.centers, rtol=1e-6)
 
 
+@pytest.mark.parametrize("order", [0, 1])
+def test_the_level_of_scores_stays_where_it_is(wine, order):
+    rules = TSKClassifier(3, order=order, refine=100, conditions=2, random_state=0).fit(*wine).rules_
+    level = rules.consequents.sum(axis=2)
+    np.testing.assert_allclose(level, np.broadcast_to(level[:1], level.shape), atol=1e-9)
+
+
+def test_a_single_rule_is_left_alone():
+    X, y = load_diabetes(return_X_y=True)
+    whole, short = (TSKRegressor(1, order=1, refine=200, conditions=number).fit(X, y) for number in (None, 3))
+    np.testing.assert_allclose(short.predict(X), whole.predict(X), rtol=1e-6)
+
+
 def test_concise_rules_are_as_short_as_asked(wine):
     X, y = wine
     for conditions in (6, 2.5):

@@ -67,6 +67,15 @@ def test_amounts_do_not_depend_on_the_unit_of_costs(exponent, dtype, rng):
         np.testing.assert_allclose(amount, expected, rtol=4 * rounding, atol=limits.tiny / limits.eps)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("exponent", [1.1, 2.0, 8.0, 100.0])
+def test_a_cost_of_zero_counts_the_same_either_way(exponent, dtype, rng):
+    rule, cost = Power(exponent), 100 * rng.gamma(5.0, size=(30, 50)).astype(dtype)
+    cost[3, ::2] = -1.0
+    expected = rule.amount(rule.share(cost.astype(dtype), axis=0))
+    np.testing.assert_allclose(rule.settle(cost, axis=0)[0], expected, rtol=1e-3, atol=1e-30)
+
+
 @pytest.mark.parametrize("rule", SHARING)
 def test_sharing_leaves_costs_alone(rule, rng):
     cost = rng.gamma(2.0, size=(6, 4))

@@ -187,8 +187,9 @@ class Objective:
         mass = statistics.mass[:, None]
         # A rule that has lost all its samples stays where it was.
         V = divide(statistics.x, (1 - self.eta) * mass, otherwise=parameters.V)
-        W = parameters.W
-        if not self.weighting.is_fixed:
+        if self.weighting.is_fixed:
+            W = self.weighting.share(V, axis=1)
+        else:
             scatter = statistics.xx - 2 * V * statistics.x + (1 - self.eta) * V * V * mass
             W = self.weights(scatter, squares=statistics.xx)
         if self.loss is None:

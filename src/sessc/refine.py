@@ -91,10 +91,14 @@ class Moving:
             self.loss + other.loss,
         )
 
-    def rounded(self) -> Moving:
-        """The same to three digits, whatever the last ones were; zero stays zero."""
+    def rounded(self, loss: OutputLoss) -> Moving:
+        """The same to three digits, whatever the last ones were; zero stays zero, and the level where it is."""
         mantissa, exponent = np.frexp(self.flat())
-        return self.like(np.ldexp(np.round(2.0**10 * mantissa), exponent - 10))
+        rounded = self.like(np.ldexp(np.round(2.0**10 * mantissa), exponent - 10))
+        if not loss.level_is_free:
+            return rounded
+        off = (self.consequents - rounded.consequents).mean(axis=2, keepdims=True)
+        return replace(rounded, consequents=rounded.consequents + off)
 
     def flat(self) -> np.ndarray:
         return np.concatenate([self.centers.ravel(), self.precisions.ravel(), self.consequents.ravel()])

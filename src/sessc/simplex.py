@@ -70,6 +70,9 @@ class Uniform(Sharing):
     def share(self, cost: Array, axis: int = -1, rounding: Array | None = None) -> Array:
         return array_namespace(cost).ones_like(cost)
 
+    def amount(self, share: Array) -> Array:
+        return array_namespace(share).ones_like(share)  # shares may be what another rule left behind
+
 
 @dataclass(frozen=True)
 class Power(Sharing):
@@ -101,23 +104,28 @@ class Power(Sharing):
         return share**self.exponent
 
     def settle(self, cost: Array, axis: int = -1, rounding: Array | None = None) -> tuple[Array, float]:
-        # With q_k = c_k**(-1/(e-1)) and Q = sum_k q_k, the share is q_k / Q and its e-th power is
-        # q_k / c_k / Q**e: one logarithm and one exponential where share() and amount() need three.
+        # With q_k = (b/c_k)**(1/(e-1)) for some b, and Q = sum_k q_k, the share is q_k / Q and its e-th power is
+        # q_k * b/c_k / Q**e: one logarithm and one exponential where share() and amount() need three.
         xp = array_namespace(cost)
-        tame = self._is_tame(cost)
-        if not tame:  # then the cheapest is the unit
+        tame, unit = self._is_tame(cost), 1.0
+        if not tame:
             cost = floor(cost)
-            cost = 1 / floor(xp.min(cost, axis=axis, keepdims=True) / cost)
+            unit = xp.min(cost, axis=axis, keepdims=True)
         if self.exponent == 2:  # plain fuzzy c-means needs neither
-            amount = 1 / cost
+            amount = unit / cost
             amount *= 1 / xp.sum(amount, axis=axis, keepdims=True)
             amount *= amount
             return amount, 0.0
         logit = xp.log(cost)
+        if not tame:
+            logit -= xp.log(unit)
         logit *= -1 / (self.exponent - 1)
         amount = xp.exp(logit) if tame else exp(logit)
         total = xp.sum(amount, axis=axis, keepdims=True)
-        amount /= cost
+        if tame:
+            amount /= cost
+        else:
+            amount *= unit / cost
         amount *= total**-self.exponent
         return amount, 0.0
 

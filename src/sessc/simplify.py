@@ -37,7 +37,7 @@ def shortening(rows: Rows, rules: Moving, loss: OutputLoss, pulls: Pulls) -> Ite
     while np.any(rules.precisions > 0):
         # On the way down centres go where they like: far away and wide is how a condition begins to matter less.
         pulling = replace(pulls, nothing=strength, within=None)
-        rules, _ = refine(rows, rules.rounded(), loss, pulling, max_iter=STEP_ITERATIONS, tol=1e-5)
+        rules, _ = refine(rows, rules.rounded(loss), loss, pulling, max_iter=STEP_ITERATIONS, tol=1e-5)
         yield rules
         strength *= GROWTH
 
@@ -70,11 +70,12 @@ def concise(
 
 
 def _polished(rows: Rows, loss: OutputLoss, pulls: Pulls, max_iter: int, rules: Moving) -> Moving:
-    return refine(rows, rules.rounded(), loss, pulls, max_iter=max_iter)[0]
+    return refine(rows, rules, loss, pulls, max_iter=max_iter)[0]
 
 
 def _n_conditions(rules: Moving) -> int:
-    return int(np.count_nonzero(rules.precisions))
+    """A single rule has none, as there is nothing to choose between."""
+    return int(np.count_nonzero(rules.precisions)) if len(rules.precisions) > 1 else 0
 
 
 def _allowed(rules: Moving, number: float) -> int:

@@ -491,6 +491,11 @@ def step(
     parameters = parameters.at(rows.center)
     coefficients = objective.coefficients(parameters)
     found = rows.prepared(objective.columns).sum(partial(objective.statistics, coefficients))
+    before = memory.sums.get("clusters")
+    if before is not None and before.sums.shape != found.sums.shape:
+        raise ValueError(
+            "The terms of the cost are others than in earlier calls of partial_fit; call fit to begin anew."
+        )
     memory = memory.with_sum("clusters", found)
     moved = objective.update(memory["clusters"], parameters)
     return memory, moved, objective.value(memory["clusters"], moved, objective.coefficients(moved))
