@@ -117,15 +117,17 @@ class RefinedPage(Page):
 def draw(comparison: Comparison) -> Figure:
     """Mean BCA against the number of conditions in all rules together."""
     figure, ax = plt.subplots(figsize=(7.5, 4.2))
-    without = {}
-    for model in comparison.models:
-        conditions, score = comparison.mean(model, "conditions"), comparison.mean(model, "bca")
-        if np.isnan(conditions):
-            without[model] = score
-            continue
+    places = {
+        model: (comparison.mean(model, "conditions"), comparison.mean(model, "bca")) for model in comparison.models
+    }
+    without = {model: score for model, (conditions, score) in places.items() if np.isnan(conditions)}
+    places = {model: place for model, place in places.items() if model not in without}
+    for model, (conditions, score) in places.items():
         ours = model in MODELS
         ax.plot(conditions, score, "o" if ours else "s", color="#D55E00" if ours else "#0072B2")
-        ax.annotate(model, (conditions, score), xytext=(6, 4), textcoords="offset points", fontsize=8)
+        crowded = any(1 < more / conditions < 1.5 and abs(other - score) < 0.2 for more, other in places.values())
+        aside, side = (-6, "right") if crowded else (6, "left")
+        ax.annotate(model, (conditions, score), xytext=(aside, 4), textcoords="offset points", fontsize=8, ha=side)
     ax.margins(x=0.25)
     ax.set(xscale="log", xlabel="conditions in all rules together", ylabel="mean BCA of nine data sets, %")
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
