@@ -60,6 +60,8 @@ def paired(ours: np.ndarray, theirs: np.ndarray, tested: float = 0.3) -> tuple[f
     difference = np.asarray(ours) - np.asarray(theirs)
     if not np.any(difference):
         return 0.0, 0.0, 1.0
+    if len(difference) == 1:  # nothing to tell an error from
+        return float(difference[0]), np.inf, 1.0
     n, variance = len(difference), difference.var(ddof=1)
     if variance == 0:
         return float(difference.mean()), 0.0, 0.0

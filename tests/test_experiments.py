@@ -74,6 +74,7 @@ def test_paired_differences(rng):
     assert error == pytest.approx(0, abs=1e-12)
     assert p < 1e-4
     assert paired(a, a) == (0.0, 0.0, 1.0)
+    assert paired(a[:1] + 1, a[:1])[1:] == (np.inf, 1.0)
     noisy = a + rng.normal(0.1, 1.0, size=30)
     _, error, p = paired(noisy, a)
     assert p > stats.ttest_rel(noisy, a).pvalue  # splits overlap: less evidence than as many tables
