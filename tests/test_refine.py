@@ -14,7 +14,7 @@ import sessc.refine
 import sessc.simplify
 from sessc import TSKClassifier, TSKRegressor
 from sessc.datasets import make_spiral
-from sessc.refine import CrossEntropy, Moving, Prepared, Pulls, SquaredError, prepare, refine, slope
+from sessc.refine import APART, CrossEntropy, Moving, Prepared, Pulls, SquaredError, prepare, refine, slope
 from sessc.rows import ArrayRows, Block
 
 
@@ -90,6 +90,20 @@ def test_the_history_is_the_loss_and_its_penalties(wine):
     B = model.rules_.consequents[:, 0]
     penalty = 0.5 * np.sum((B - B.mean(axis=0)) ** 2) / len(y)
     assert model.refine_history_[-1] == pytest.approx(log_loss(y, model.predict_proba(X)) + penalty, rel=1e-9)
+
+
+def test_what_rules_say_alike_costs_the_same_however_many_say_it():
+    line = np.random.default_rng(0).normal(size=(1, 4, 2))
+
+    def penalty(consequents):
+        rules = Moving(np.zeros((len(consequents), 3)), np.ones((len(consequents), 3)), consequents)
+        return Pulls(ridge=0.7)(rules, rules).loss
+
+    alone = penalty(line)
+    assert alone == pytest.approx(0.7 * np.sum(line[:, 1:] ** 2))
+    assert penalty(np.repeat(line, 5, axis=0)) == pytest.approx(alone)
+    apart = np.concatenate([line + 1, line - 1])
+    assert penalty(apart) == pytest.approx(alone + 0.7 * 2 * (2 + APART * 6))
 
 
 def test_one_linear_rule_is_logistic_regression(wine):

@@ -4,10 +4,13 @@ Least squares moves only what rules conclude. Here centres ``v``, conditions and
 downhill on
 
 .. math::
-    J = \\sum_n s_n\\, \\ell(y_n, o_n) + \\alpha \\sum_{r} \\|b_r - \\bar b_0\\|^2
+    J = \\sum_n s_n\\, \\ell(y_n, o_n) + \\alpha \\Big( \\|\\bar b\\|^2 + \\sum_{r} \\|b_r - \\bar b\\|_k^2 \\Big)
         + \\tau \\sum_{rd} \\big( (v_{rd} - v_{rd}^0)^2 + (p_{rd} - p_{rd}^0)^2 \\big)
         + \\kappa \\sum_{rd} p_{rd}, \\qquad p_{rd} \\ge 0.
 
+What rules conclude alike, the mean ``b`` of all, costs the same however many say it, and its constant nothing.
+What sets them apart costs more, slopes ``k`` times as much as constants: rules fall back on a linear model, not on
+a constant.
 A condition counts by its precision ``p``, one over its width squared, so a condition of precision zero is "any
 value". With ``g`` the slope of the loss along the logits of the firing levels, all that centres and precisions
 need is ``g @ [1, z, z^2]``: the product that clustering makes of memberships.
@@ -27,6 +30,10 @@ from ._array import Array, array_namespace, like, softmax, to_numpy
 from .rows import Block, Rows, one_blas_thread
 
 __all__ = ["CrossEntropy", "Moving", "OutputLoss", "Pulls", "SquaredError", "prepare", "refine", "slope"]
+
+
+APART = 10.0
+"""What a slope of a rule costs that others do not have, beside one that all have."""
 
 
 class OutputLoss:
@@ -115,7 +122,7 @@ class Pulls:
     """What holds rules back from following the data alone."""
 
     ridge: float = 0.0
-    """alpha, towards equal and flat conclusions."""
+    """alpha, towards conclusions that are alike and flat."""
     start: float = 0.0
     """tau, towards where centres and precisions began."""
     nothing: float = 0.0
@@ -125,15 +132,18 @@ class Pulls:
 
     def __call__(self, rules: Moving, start: Moving) -> Moving:
         """The penalty and its slope."""
-        flatness = rules.consequents.copy()
-        flatness[:, 0] -= flatness[:, 0].mean(axis=0)  # a constant common to all rules is free
+        common = rules.consequents.mean(axis=0)
+        apart = rules.consequents - common
+        common[0] = 0.0
+        price = apart.copy()
+        price[:, 1:] *= APART
         from_start = rules.centers - start.centers, rules.precisions - start.precisions
         squares = sum(float(np.sum(part * part)) for part in from_start)
         return Moving(
             2 * self.start * from_start[0],
             2 * self.start * from_start[1] + self.nothing,
-            2 * self.ridge * flatness,
-            self.ridge * float(np.sum(flatness * flatness))
+            2 * self.ridge * (price + common / len(price)),
+            self.ridge * float(np.sum(price * apart) + np.sum(common * common))
             + self.start * squares
             + self.nothing * float(np.sum(rules.precisions)),
         )

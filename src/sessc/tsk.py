@@ -451,7 +451,8 @@ width_scale : float or "auto", default="auto"
         cluster in that feature, so conditions are wider by the square root of h. "auto" is the square root
         of the number of features, which keeps the sum over all conditions in balance.
     alpha : float, default=0.01
-        The paper's lambda: ridge penalty of the consequents.
+        The paper's lambda: ridge penalty of the consequents. In refinement it holds back what
+        sets rules apart more than what all of them conclude.
     refine : int, default=0
         Iterations, at most, in which centres, widths and consequents then move together to fit the data
         better; 0 leaves the rules where clustering and least squares put them, as in the paper. Classifiers are
