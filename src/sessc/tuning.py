@@ -308,7 +308,7 @@ n_rules : int, list of int or "auto", default="auto"
         "staged" first chooses the clusterer's parameters by how well its clusters predict by themselves and
         then widths and penalties, as the paper does for SESSC; "joint" tries all combinations. "auto" is
         staged for clusterers that use labels and joint for the others, which predict nothing by themselves.
-    parsimony : float, default=1.0
+    parsimony : float, default=0.5
         Of models that predict about equally well the simplest is chosen, the one that consists of the fewest
         numbers. About equally well is within so many standard errors of the difference from the best, corrected
         for training parts that overlap (Nadeau and Bengio, 2003). 0 chooses the best.
@@ -385,7 +385,7 @@ class TSKClassifierCV(_Classifies, _TSKCV):
         pull: float = 1.0,
         conditions: Any = None,
         search: str = "auto",
-        parsimony: float = 1.0,
+        parsimony: float = 0.5,
         cv: Any = None,
         scoring: Any = None,
         class_weight: Any = None,
@@ -457,7 +457,7 @@ class TSKRegressorCV(_Regresses, _TSKCV):
         pull: float = 1.0,
         conditions: Any = None,
         search: str = "auto",
-        parsimony: float = 1.0,
+        parsimony: float = 0.5,
         cv: Any = None,
         scoring: Any = None,
         standardize: bool = True,
