@@ -66,9 +66,6 @@ class RefinedPage(Page):
     def __init__(self, comparison: Comparison):
         self.comparison = comparison
 
-    def splits(self, model: str) -> str:
-        return str(self.comparison.n_splits(model))
-
     def mean(self, measure: str, model: str) -> str:
         name, form = COLUMNS[measure]
         return form.format(self.comparison.mean(model, name))
