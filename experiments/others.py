@@ -55,7 +55,7 @@ def htsk(least_squares: bool) -> Fit:
 def explainable_boosting(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[Any, Size]:
     """InterpretML's EBM: a sum of curves, one for each feature, and of surfaces for some pairs.
 
-    The mean of four models instead of fourteen, which would take minutes for each data set and split.
+    The mean of four models instead of fourteen, as one of four takes minutes already.
     """
     from interpret.glassbox import ExplainableBoostingClassifier
 

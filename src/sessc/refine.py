@@ -134,16 +134,16 @@ class Pulls:
         """The penalty and its slope."""
         common = rules.consequents.mean(axis=0)
         apart = rules.consequents - common
-        common[0] = 0.0
-        price = apart.copy()
-        price[:, 1:] *= APART
+        common[0] = 0.0  # a constant common to all rules is free
+        priced = apart.copy()
+        priced[:, 1:] *= APART
         from_start = rules.centers - start.centers, rules.precisions - start.precisions
         squares = sum(float(np.sum(part * part)) for part in from_start)
         return Moving(
             2 * self.start * from_start[0],
             2 * self.start * from_start[1] + self.nothing,
-            2 * self.ridge * (price + common / len(price)),
-            self.ridge * float(np.sum(price * apart) + np.sum(common * common))
+            2 * self.ridge * (priced + common / len(priced)),
+            self.ridge * float(np.sum(priced * apart) + np.sum(common * common))
             + self.start * squares
             + self.nothing * float(np.sum(rules.precisions)),
         )

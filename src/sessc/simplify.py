@@ -62,7 +62,8 @@ def concise(
     for number in sorted({number for number in conditions if number is not None}, reverse=True):
         while _n_conditions(rules) > _allowed(rules, number):
             longer, rules = rules, next(shorter)
-        kept = rules if longer is rules else polished(_cut(longer, number))
+        short_already = longer is rules
+        kept = rules if short_already else polished(_cut(longer, number))
         busy = without_idle(rows, kept, loss)  # not before: rules that were just cut look idle and are not
         dropped = len(busy.centers) < len(kept.centers)
         found[number] = polished(_cut(busy, number)) if dropped else kept  # the idle ones may have been short
