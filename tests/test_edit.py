@@ -167,6 +167,7 @@ def test_rules_written_by_hand_predict():
     assert rules.explain({"pulse": 75, "age": 50, "height": 180}).answer == "well"
     amount = RuleBase.write([({"x": (0, 1)}, 5.0), ({"x": (10, 1)}, 7.0)])
     np.testing.assert_allclose(amount([[0.0], [10.0], [5.0]]), [5.0, 7.0, 6.0])
+    assert "About the width of its conditions more or less:\n  x = " in str(amount.explain([5.0]))
 
 
 @pytest.mark.parametrize(

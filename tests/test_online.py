@@ -163,6 +163,9 @@ def test_it_says_what_it_cannot(blobs):
         FCM(3).partial_fit(X, memory=0)
     with pytest.raises(ValueError, match="expecting 5 features"):
         FCM(3).partial_fit(X).partial_fit(X[:, :2])
+    for model in (TSKRegressor(3), SESSCRegressor(3)):
+        with pytest.raises(ValueError, match="classes is for classifiers"):
+            model.partial_fit(X, X[:, 0], classes=[0, 1])
 
 
 def test_other_weights_mean_another_cost(blobs):

@@ -18,14 +18,17 @@ def wine():
     return load_wine(return_X_y=True)
 
 
+@pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize("order", [0, 1])
-def test_model_rules_and_formulas_agree(wine, order):
+def test_model_rules_and_formulas_agree(wine, order, standardize):
     X, y = wine
-    X = X[:, :5]
+    X = X[:, :5] / (1 if standardize else X[:, :5].std(axis=0) * [1, 2, 0.5, 1.5, 0.7])
     clusterer = SESSC(gamma=5.0, eta=0.05, beta=0.5, m=1.6, max_iter=3, tol=0, init=X[[5, 70, 150]])
-    model = TSKClassifier(3, order=order, clusterer=clusterer, width_scale=2.0, alpha=0.1).fit(X, y)
+    settings = {"width_scale": 2.0, "alpha": 0.1, "standardize": standardize}
+    model = TSKClassifier(3, order=order, clusterer=clusterer, **settings).fit(X, y)
 
-    Z = StandardScaler().fit_transform(X)
+    Z = StandardScaler(with_std=standardize).fit_transform(X)
+    unit = 1 if standardize else X.std(axis=0)
     Y = np.eye(3)[y]
     _, V, W, outputs, _ = formulas.sessc(Z, Y, Z[[5, 70, 150]], m=1.6, gamma=5.0, eta=0.05, beta=0.5, n_iter=3)
     U = formulas.power_memberships(formulas.costs(Z, Y, V, W, outputs, 0.05, 0.5, "log"), 1.6)
@@ -35,8 +38,8 @@ def test_model_rules_and_formulas_agree(wine, order):
     slopes, intercept = formulas.ridge(P, Y, 0.1)
     expected = P @ slopes + intercept
 
-    np.testing.assert_allclose(model.rules_.centers, V, rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(model.rules_.widths**2, Sigma, rtol=1e-10)
+    np.testing.assert_allclose(unit * model.rules_.centers, V, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose((unit * model.rules_.widths) ** 2, Sigma, rtol=1e-10)
     np.testing.assert_allclose(model.firing(X), F, atol=1e-10)
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-10)
     np.testing.assert_allclose(model.rules_.outputs(X), model.decision_function(X), atol=1e-10)
@@ -159,11 +162,13 @@ def test_a_constant_feature_has_no_condition(blobs):
     np.testing.assert_allclose(model.predict_proba(changed), model.predict_proba(X))
 
 
-def test_without_standardising_units_are_kept(wine):
+def test_rules_learned_without_standardising_are_written_in_z_scores_all_the_same(wine):
     X, y = wine
-    model = TSKClassifier(4, standardize=False, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(model.rules_.scale, 1)
+    model = TSKRegressor(4, standardize=False, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.rules_.scale, X.std(axis=0))
     np.testing.assert_allclose(model.rules_.mean, X.mean(axis=0))
+    change = model.explain(X[0]).changes[0]
+    assert abs(change.value - X[0, change.feature]) == pytest.approx(X[:, change.feature].std())
 
 
 def test_log_loss_cannot_take_real_targets(wine):

@@ -29,6 +29,7 @@ __all__ = [
     "read_table",
     "read_targets",
     "read_weights",
+    "refuse_classes",
     "refuse_one_class",
 ]
 
@@ -204,6 +205,11 @@ def read_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for start in range(0, len(y), 2**20):
         codes[start : start + 2**20] = np.searchsorted(classes, y[start : start + 2**20])
     return classes, codes
+
+
+def refuse_classes(classes: Any) -> None:
+    if classes is not None:
+        raise ValueError("classes is for classifiers; the targets of a regressor are numbers.")
 
 
 def refuse_one_class(classes: np.ndarray) -> None:

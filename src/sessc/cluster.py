@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ._progress import with_callbacks
-from .checks import POSITIVE, RANGES, check_parameters
+from .checks import POSITIVE, RANGES, check_parameters, refuse_classes
 from .losses import LogLoss, Loss, SquaredLoss
 from .objective import Objective
 from .reading import read_rows, real_rows
@@ -401,6 +401,8 @@ class SFP(Clusterer, _SFP):
 
     Attributes
     ----------
+    lam_ : float
+        The entropy of the feature weights used.
     {attributes}
     {supervised}
     labels_ : array of shape (n_samples,)
@@ -433,6 +435,8 @@ class SFPClassifier(ClassifierByClusters, _SFP):
 
     Attributes
     ----------
+    lam_ : float
+        The entropy of the feature weights used.
     classes_ : array of shape (n_classes,)
         The classes, in the order of the columns of ``predict_proba``.
     {attributes}
@@ -552,10 +556,9 @@ class SESSCClassifier(ClassifierByClusters, _SESSC):
     eta : float, default=0.1
         Reward for separation, in [0, 1).
     beta : float, default=1.0
-        Weight of the label term; with 0, or without labels, this is :class:`ESSC`.
+        Weight of the label term; with 0 the clusters are those of :class:`ESSC`.
     loss : {"log", "squared"}, default="log"
-        Label term: :math:`-\sum_c y_c \ln z_c`, or :math:`\|y - z\|^2`, which also takes real targets.
-        Targets that are all whole numbers count as classes; :class:`SESSCRegressor` takes any number for real.
+        Label term: :math:`-\sum_c y_c \ln z_c`, or :math:`\|y - z\|^2`.
     {parameters}
 
     Attributes
@@ -596,7 +599,7 @@ class SESSCRegressor(RegressorMixin, _SESSC):
     eta : float, default=0.1
         Reward for separation, in [0, 1).
     beta : float, default=1.0
-        Weight of the label term; with 0, or without labels, this is :class:`ESSC`.
+        Weight of the label term; with 0 the clusters are those of :class:`ESSC`.
     {parameters}
 
     Attributes
@@ -665,6 +668,7 @@ class SESSCRegressor(RegressorMixin, _SESSC):
         return self
 
     def _labelled(self, rows: Rows, classes: Any = None) -> tuple[Rows, Labels]:
+        refuse_classes(classes)
         rows, mean, unit = real_rows(rows, standardize=True)
         return rows, Labels(np.zeros(1), mean, unit)
 

@@ -23,7 +23,7 @@ class Change(NamedTuple):
     feature: int
     value: float
     """The nearest value, in the user's units, with another answer; for real targets one standard deviation on, or
-    the other of two values."""
+    the other of two values, or for rules written by hand the mean width of their conditions on."""
     answer: Any
     column: str | None = None
     """The choice that takes another value as a whole, if the feature is part of one; ``value`` is then 1, or 0 for

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._array import Array, array_namespace, divide, like, to_numpy
 from ._progress import CallbackSupportMixin, Progress, with_callbacks
-from .checks import RANGES, check_parameters, refuse_one_class
+from .checks import RANGES, check_parameters, refuse_classes, refuse_one_class
 from .cluster import SESSC
 from .consequents import gram, ridge_path, solve_gram
 from .explain import Explanation
@@ -322,16 +322,19 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
         self.feature_importances_ = importances(problem, self.rules_)
 
     def _rule_base(self, problem: Problem, rules: Moving) -> RuleBase:
-        center, scale = to_numpy(problem.rows.center), to_numpy(problem.rows.scale)
+        """The rules in z-scores, by which people compare features, whatever they were learned in."""
+        rows, unit = problem.rows, to_numpy(problem.frame.scale)
+        center, scale = to_numpy(rows.center), to_numpy(rows.scale)
         consequents = self._target_scale * rules.consequents
         consequents[:, 0] += self._target_mean
+        consequents[:, 1:] *= unit[: consequents.shape[1] - 1, None]
         alone = len(rules.centers) == 1  # and fires always, whatever its conditions
         return RuleBase(
-            centers=like(rules.centers, center),
-            widths=like(np.where(alone, np.inf, rules.widths), center),
+            centers=like(rules.centers / unit, center),
+            widths=like(np.where(alone, np.inf, rules.widths / unit), center),
             consequents=like(consequents, center),
             mean=center,
-            scale=scale,
+            scale=scale * unit,
             link=self._link,
             feature_names=self._feature_names,
             classes=getattr(self, "classes_", None),
@@ -412,7 +415,7 @@ def _total(formula: Any, rules: RuleBase, block: Block) -> np.ndarray:
 def importances(problem: Problem, rules: RuleBase) -> np.ndarray:
     """How much the outputs change with each feature, per standard deviation, as shares of one."""
     squares = problem.rows.as_given().sum(partial(_total, RuleBase.slopes, rules))
-    size = to_numpy(problem.frame.spread) * np.sqrt(squares)
+    size = (to_numpy(problem.frame.spread) > 0) * np.sqrt(squares)
     return size / (size.sum() or 1.0)
 
 
@@ -583,6 +586,7 @@ class _Regresses(RegressorMixin, _TSK):
         return SESSC(loss="squared")
 
     def _read_problem(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Problem:
+        refuse_classes(classes)
         rows = read_rows(self, X, y, sample_weight, reset=True, supervised=True)
         rows, self._target_mean, self._target_scale = real_rows(rows, standardize=True)
         return pose(rows, Labels(np.zeros(1)), standardize=self.standardize)
@@ -612,7 +616,7 @@ class TSKClassifier(_Online, _Classifies):
     {rules}
     {fitted}
     class_weight : None, "balanced" or dict, default=None
-        Weight of each class in least squares; "balanced" makes every class weigh the same.
+        Weight of each class in least squares and refinement; "balanced" makes every class weigh the same.
     {more}
     n_jobs : int, default=None
         Threads over blocks of rows; results do not depend on it.

@@ -47,6 +47,8 @@ def _changes_title(explanation: Explanation) -> str:
     if rules.classes is not None:
         return "What would change the answer:"
     other = any(change.column is not None or _has_two_values(rules, change.feature) for change in shown)
+    if rules.summary is None:  # written by hand, so nobody knows how far the data spread
+        return "About the width of its conditions more or less:"
     return ("Another value, or one" if other else "One") + " standard deviation more or less:"
 
 

@@ -357,7 +357,8 @@ function termsNow(r, most) {
 }
 
 function whatWouldChange() {
-  const few = changes(x).slice(0, 3), title = isClassifier ? "What would change the answer" : "One feature changed, by a standard deviation or to another value";
+  const few = changes(x).slice(0, 3), step = summary ? "by a standard deviation or to another value" : "by about the width of its conditions";
+  const title = isClassifier ? "What would change the answer" : `One feature changed, ${step}`;
   if (!few.length && isClassifier) return [make("p", { class: "hint" }, "No feature moved alone within the data would change the answer.")];
   return few.length ? [make("h4", {}, title), make("ul", {}, ...few.map((change) => make("li", {}, inWords(change))))] : [];
 }
