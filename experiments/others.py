@@ -23,7 +23,7 @@ class Size(NamedTuple):
     conditions: float = math.nan
     """Of all rules together."""
     numbers: float = math.nan
-    """That rules consist of: two for a condition, and what they conclude."""
+    """That rules consist of: two for a condition, or one if it is crisp, and what they conclude."""
 
 
 Fit = Callable[[np.ndarray, np.ndarray, int], tuple[Any, Size]]

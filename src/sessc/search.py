@@ -1,7 +1,8 @@
 """Candidates against folds: what cross-validated rule models search with.
 
-Within a fold all candidates share their starting points, all widths share one clustering, and all penalties share
-one decomposition, so a search costs little more than its clusterings.
+Within a fold all candidates share their starting points and all widths share one clustering. Without refinement
+all penalties share one decomposition too, and a search costs little more than its clusterings; with it every
+penalty is a descent of its own.
 """
 
 from __future__ import annotations
@@ -180,7 +181,7 @@ class Trial:
     params: Candidate
     scores: np.ndarray
     size: float
-    """How many numbers its rules consist of."""
+    """How many numbers its rules consist of, at most."""
 
     @property
     def mean(self) -> float:
@@ -267,7 +268,7 @@ class Search:
         return [Trial(stage, params | more, by_fold, self._size(more.get("conditions"))) for more, by_fold in each]
 
     def _size(self, conditions: float | None = None) -> float:
-        """How many numbers rules of at most so many conditions consist of."""
+        """How many numbers rules of at most so many conditions consist of, at most."""
         model, problem = self.folds[0].model, self.folds[0].problem
         n_features, n_outputs = problem.rows.n_features, len(problem.outputs)
         if isinstance(model, ClassifierMixin):

@@ -285,7 +285,8 @@ n_rules : int, list of int or "auto", default="auto"
         constant ones, and tries more only as long as that helps; without refinement it is 30, as in the paper.
         One linear rule is a linear model.
     order : {0, 1, "auto"}, default="auto"
-        Whether a rule concludes constants or linear functions of the inputs; "auto" tries both.
+        Whether a rule concludes constants or linear functions of the inputs; "auto" tries both, or
+        without refinement constants only.
     clusterer : clusterer of this library, default=None
         What finds the rules; see the plain model.
     clusterer_grid : dict of lists or list of such dicts, default=None
@@ -299,7 +300,8 @@ n_rules : int, list of int or "auto", default="auto"
         Values of ``alpha``, the paper's lambda, to try. By default 0.03, 0.3, 3, 30; without refinement 0.001,
         0.01, 0.1, 1, 10.
     refine : int, default=200
-        Iterations of refinement, at most; see the plain model. 0 gives the paper's own search.
+        Iterations of refinement, at most; see the plain model. With 0 the search goes as the paper's does, over
+        fewer values.
     pull : float, default=1.0
         How strongly refinement holds rules back where they began.
     conditions : float or list, default=None
@@ -309,9 +311,10 @@ n_rules : int, list of int or "auto", default="auto"
         then widths and penalties, as the paper does for SESSC; "joint" tries all combinations. "auto" is
         staged for clusterers that use labels and joint for the others, which predict nothing by themselves.
     parsimony : float, default=0.5
-        Of models that predict about equally well the simplest is chosen, the one that consists of the fewest
-        numbers. About equally well is within so many standard errors of the difference from the best, corrected
-        for training parts that overlap (Nadeau and Bengio, 2003). 0 chooses the best.
+        Of models that predict about equally well the simplest is chosen, the one that takes the fewest numbers
+        if its rules have as many conditions as they may. About equally well is within so many standard errors of
+        the difference from the best, corrected for training parts that overlap (Nadeau and Bengio, 2003). 0
+        chooses the best.
     cv : int, splitter or iterable of (train, test), default=None
         None takes five shuffled folds, and for fewer than a thousand rows repeats them, up to five times, because
         the scores of few rows are noisy.
@@ -348,7 +351,7 @@ class TSKClassifierCV(_Classifies, _TSKCV):
     ----------
     {search}
     class_weight : None, "balanced" or dict, default=None
-        Weight of each class in least squares; "balanced" makes every class weigh the same.
+        Weight of each class in least squares and refinement; "balanced" makes every class weigh the same.
     {more}
     n_jobs : int, default=None
         Processes over folds and candidates; results do not depend on it.
