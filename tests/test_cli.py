@@ -5,6 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sessc import Model, RuleBase, __version__
 from sessc.cli import EXAMPLES, _parser, main
 from sessc.columns import read
 from sessc.files import load
+from sessc.training import train
 
 
 def test_demo_shows_scores_and_rules(capsys):
@@ -24,7 +26,7 @@ def test_demo_shows_scores_and_rules(capsys):
 
 def test_mistakes_are_one_line(capsys):
     assert main(["demo", "--rules", "0"]) == 2
-    assert capsys.readouterr().err == "sessc: n_rules must be a positive integer, got 0.\n"
+    assert capsys.readouterr().err == "sessc: --rules must be a whole number above zero, got 0.\n"
 
 
 def test_version(capsys):
@@ -225,6 +227,11 @@ def test_a_number_is_predicted_and_said_in_json(folder, capsys, tmp_path):
         (["fit", "one.csv", "--target", "y"], "every row is 'a'; there must be at least two classes"),
         (["fit", "few.csv", "--target", "y"], "4 rows are too few"),
         (
+            ["fit", "none.csv", "--target", "y"],
+            "every row is 'a'; there must be at least two classes to tell apart; 7 rows without y are left out.",
+        ),
+        (["predict", "nowhere.json", "new.csv"], "there is no file nowhere.json."),
+        (
             ["predict", "patients.rules.json", "odd.csv"],
             "'maybe' in column 'smoker', which the model has never seen",
         ),
@@ -262,7 +269,7 @@ def test_a_number_is_predicted_and_said_in_json(folder, capsys, tmp_path):
         (["fit", "patients.csv", "--target", "health", "--seed", "-1"], "the seed must be zero or more, got -1."),
         (
             ["fit", "patients.csv", "--target", "health", "--rules", "0"],
-            "n_rules must be a positive integer, got 0.",
+            "--rules must be a whole number above zero, got 0.",
         ),
         (["fit", "patients.csv", "--target", "health", "--skip", "health"], "is the column to predict"),
         (["info", "cut.json"], "cut.json is not a file of rules, or a damaged one"),
@@ -271,6 +278,7 @@ def test_a_number_is_predicted_and_said_in_json(folder, capsys, tmp_path):
 def test_every_mistake_is_a_sentence(folder, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(folder)
     (folder / "one.csv").write_text("x,y\n" + "".join(f"{k % 7},a\n" for k in range(20)))
+    (folder / "none.csv").write_text("x,y\n" + "".join(f"{k % 7},{'a' if k % 3 else 'none'}\n" for k in range(20)))
     (folder / "few.csv").write_text("x,y\n1,a\n5,b\n3,a\n4,b\n")
     (folder / "odd.csv").write_text("age,smoker,pressure\n50,maybe,120\n")
     numbers = [f"{k / 7:.3f},{'ab'[k % 2] if k else ''}" for k in range(40)]
@@ -308,6 +316,57 @@ def test_a_reader_that_stops_early_is_no_mistake(folder):
     running.stderr.close()
     assert running.wait() == 0
     assert "Broken" not in complaints
+
+
+def test_what_fit_writes_is_written_even_if_nobody_listens(folder, tmp_path):
+    out = tmp_path / "m.json"
+    given = ["fit", str(folder / "patients.csv"), "--target", "health", "--rules", "1", "--out", str(out)]
+    code = f"from sessc.cli import main; raise SystemExit(main({given!r}))"
+    running = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    running.stdout.close()
+    assert running.stderr.read() == b""
+    running.stderr.close()
+    assert running.wait() == 0
+    assert load(out).rules.n_rules == 1
+    assert out.with_suffix(".html").exists()
+
+
+def test_a_model_takes_frames_as_the_command_line_takes_their_files(folder):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    model, path = load(folder / "patients.rules.json"), folder / "patients.csv"
+    answers = model.predict(read(path))
+    for frame in (pandas.read_csv(path), pandas.read_csv(path).convert_dtypes(), polars.read_csv(path)):
+        np.testing.assert_array_equal(model.predict(frame), answers)
+        assert str(model.explain(frame, 4)) == str(model.explain(read(path), 4))
+    numbers = replace(model, columns=None)
+    rows = model.features(read(path))
+    frame = pandas.DataFrame(rows, columns=list(model.rules.feature_names))
+    np.testing.assert_array_equal(numbers.predict(frame), answers)
+
+
+def test_flags_in_frames_are_as_in_files(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"x": np.arange(60) % 11, "flag": np.arange(60) % 3 == 0})
+    frame["y"] = np.where(frame.x + 5 * frame.flag > 6, "a", "b")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    model, _ = train(read(tmp_path / "t.csv"), "y", n_rules=1, say=str)
+    np.testing.assert_array_equal(model.predict(frame), model.predict(read(tmp_path / "t.csv")))
+
+
+def test_it_is_said_that_classes_weigh_the_same(rng):
+    rare = rng.random(400) < 0.1
+    table = {
+        "x": [f"{x:.3f}" for x in rng.normal(size=400) + rare],
+        "y": ["fraud" if one else "ok" for one in rare],
+    }
+    balanced, notes = train(dict(table), "y", n_rules=1, say=str)
+    [said] = [note for note in notes if "weigh" in note]
+    assert said.endswith("fraud, but all classes weigh the same: probabilities are as if they were equally common")
+    as_they_come, notes = train(dict(table), "y", n_rules=1, balanced=False, say=str)
+    assert any("common classes weigh more" in note for note in notes)
+    means = [model.rules.probabilities(model.features(table))[:, 0].mean() for model in (balanced, as_they_come)]
+    assert means[0] > 0.3
+    assert means[1] == pytest.approx(rare.mean(), abs=0.05)
 
 
 def test_letters_that_a_terminal_lacks_are_written_plainly(folder):

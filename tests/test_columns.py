@@ -214,3 +214,10 @@ def test_a_column_that_counts_rows_says_nothing():
 def test_features_of_one_name_are_refused():
     with pytest.raises(ValueError, match="two columns give a feature called 'a=u'"):
         learn({"a": ["u", "v", "w", "u"], "a=u": ["1", "3", "5", "5"]})
+
+
+def test_categories_with_commas_are_quoted():
+    columns, [note] = learn({"town": ["Zürich, CH", "Łódź", "Zürich, CH", "Łódź"]})
+    assert note == "town: 2 categories ('Zürich, CH', Łódź)"
+    with pytest.raises(ValueError, match="write one of 'Zürich, CH', Łódź, or leave it empty"):
+        columns.encode({"town": ["Paris"]})

@@ -86,13 +86,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.run(options))
     except KeyboardInterrupt:
         return 130  # as shells say of what was interrupted
-    except BrokenPipeError:  # whoever reads has read enough; nothing is left to say at exit either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:
+        _stop_talking()
         return 0
     except (ValueError, OSError, ImportError) as error:
-        message = error.strerror and f"{error.strerror}: {error.filename}" if isinstance(error, OSError) else None
+        message = _of_system(error) if isinstance(error, OSError) else None
         print(f"sessc: {message or error}", file=sys.stderr)
         return 2
+
+
+def _stop_talking() -> None:
+    """Whoever reads has read enough; nothing is left to say at exit either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(text: str) -> None:
+    """Tell whoever is reading; work goes on if nobody is."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        _stop_talking()
+
+
+def _of_system(error: OSError) -> str | None:
+    """What the system complains about, in words."""
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return f"there is no file {error.filename}."
+    return error.strerror and (f"{error.strerror}: {error.filename}" if error.filename else f"{error.strerror}.")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -129,6 +149,9 @@ def _parser() -> argparse.ArgumentParser:
     again: dict[str, Any] = {"action": "append", "default": [], "metavar": "COLUMN"}
     fit.add_argument("--skip", **again, help="a column to leave out; repeat for more")
     fit.add_argument("--categorical", **again, help="a column of numbers that are only names; repeat for more")
+    fit.add_argument(
+        "--unbalanced", action="store_true", help="let common classes weigh more (default: all weigh the same)"
+    )
     fit.add_argument(
         "--held-out", type=float, default=0.25, metavar="SHARE", help="rows to test on (default: 0.25)"
     )
@@ -173,13 +196,14 @@ def _fit(options: argparse.Namespace) -> int:
     from .columns import read
     from .training import train
 
+    _check_rules(options.rules)
     heard: list[str] = []
     table = read(options.data, heard.append)
     out = options.out or options.data.with_suffix(".rules.json")
     page = options.report or out.with_suffix(".html")
     _check_new(out, options.data)
     _check_new(page, options.data, out)
-    say = _quiet if options.json else print
+    say = _quiet if options.json else _say
     for note in heard:
         say(f"{options.data}: {note}.")
     started = time.perf_counter()
@@ -191,6 +215,7 @@ def _fit(options: argparse.Namespace) -> int:
         conditions=options.conditions,
         skip=options.skip,
         categorical=options.categorical,
+        balanced=not options.unbalanced,
         held_out=options.held_out,
         seed=options.seed,
         say=say,
@@ -234,6 +259,11 @@ def _has_bar(estimator: Any) -> bool:
     except ImportError:
         return False
     return True
+
+
+def _check_rules(number: int | None) -> None:
+    if number is not None and number < 1:
+        raise ValueError(f"--rules must be a whole number above zero, got {number}.")
 
 
 def _check_new(path: Path, *others: Path | None) -> None:
@@ -420,6 +450,7 @@ def _demo(options: argparse.Namespace) -> int:
 
     from .tuning import TSKClassifierCV
 
+    _check_rules(options.rules)
     started = time.perf_counter()
     data = load_breast_cancer(as_frame=False)
     names = tuple(data.feature_names)

@@ -21,9 +21,9 @@ import numpy as np
 
 from .choices import Choice
 
-__all__ = ["Category", "Column", "Columns", "Number", "Table", "learn", "read"]
+__all__ = ["Category", "Column", "Columns", "Number", "Table", "as_text", "learn", "read"]
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "(missing)"})
+MISSING = frozenset({"", "na", "n/a", "nan", "nat", "<na>", "null", "none", "?", "(missing)"})
 """What stands for a missing cell, in any case."""
 ABSENT = "(missing)"
 """The category of a missing cell, where training data had some."""
@@ -146,6 +146,11 @@ def _undamaged(read: Callable[[Path], Any], path: Path) -> Any:
         raise ValueError(f"{path} is not a Parquet file, or a damaged one: {str(error).splitlines()[0]}") from None
 
 
+def as_text(table: Any) -> Table:
+    """A data frame or a dict of columns as text cells, as its file would be read."""
+    return {str(name): [_cell(value) for value in table[name]] for name in getattr(table, "columns", table)}
+
+
 def _cell(value: Any) -> str | None:
     text = "" if value is None else str(value).strip()
     return None if text.lower() in MISSING else text
@@ -197,7 +202,7 @@ class Category:
             value = self.fill if cell is None else cell if cell in codes else _code(cell)
             if value not in codes:
                 values = [value for value in self.values if value != ABSENT]
-                known = ", ".join(values[:10]) + (", ..." if len(values) > 10 else "")
+                known = _listed(values[:10]) + (", ..." if len(values) > 10 else "")
                 where = f"row {first + k} has {value!r} in column {self.name!r}"
                 raise ValueError(
                     f"{where}, which the model has never seen; write one of {known}, or leave it empty."
@@ -254,6 +259,11 @@ class Columns:
         return np.concatenate([column.encode(table[column.name], first) for column in self.each], axis=1)
 
 
+def _listed(values: Sequence[str]) -> str:
+    """Categories with commas between them, and in quotes if they have their own."""
+    return ", ".join(repr(value) if "," in value else value for value in values)
+
+
 def _filling(column: Column) -> str:
     if isinstance(column, Number):
         return f"{column.fill:g}, the median"
@@ -302,7 +312,7 @@ def learn(
             notes.append(f"{name}: left out, it has {len(set(known))} different texts in {len(known)} rows")
         else:
             columns.append(_category(name, known, absent))
-            notes.append(f"{name}: {len(set(known))} categories ({shorten(', '.join(sorted(set(known))), 50)})")
+            notes.append(f"{name}: {len(set(known))} categories ({shorten(_listed(sorted(set(known))), 50)})")
     found = Columns(tuple(columns))
     if twice := [feature for feature, n in Counter(found.features).items() if n > 1]:
         raise ValueError(f"two columns give a feature called {twice[0]!r}; rename one of them.")

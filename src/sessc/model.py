@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import Columns
+from .columns import Columns, as_text
 from .evaluation import Evaluation
 from .explain import Explanation
 from .rules import RuleBase
@@ -71,16 +71,28 @@ class Model:
         """
         return replace(self, rules=rules, evaluations={})
 
-    def features(self, table: Mapping[str, Sequence[str | None]], first: int = 1) -> np.ndarray:
+    def features(self, table: Any, first: int = 1) -> np.ndarray:
         """A raw table as the numbers that the rules are about; ``first`` is the number of its first row."""
-        return self.columns.encode(table, first) if self.columns else _plain(table, self.rules.feature_names)
+        cells = as_text(table)
+        return self.columns.encode(cells, first) if self.columns else _plain(cells, self.rules.feature_names)
 
-    def predict(self, table: Mapping[str, Sequence[str | None]]) -> np.ndarray:
+    def predict(self, table: Any) -> np.ndarray:
+        """The predicted class or value of each row of a raw table.
+
+        Parameters
+        ----------
+        table : data frame or dict of columns
+            With the columns of the table the model was fitted to, and perhaps others; cells may be missing.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+        """
         return self.rules(self.features(table))
 
-    def explain(self, table: Mapping[str, Sequence[str | None]], row: int) -> Explanation:
-        """Why one row of a table, counted from 1, is answered as it is; other rows may be anything."""
-        return self.rules.explain(self.features(only(table, row), row)[0])
+    def explain(self, table: Any, row: int) -> Explanation:
+        """Why one row of a raw table, counted from 1, is answered as it is; other rows may be anything."""
+        return self.rules.explain(self.features(only(as_text(table), row), row)[0])
 
 
 def only(table: Mapping[str, Sequence[str | None]], row: int) -> dict[str, Sequence[str | None]]:

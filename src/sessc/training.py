@@ -24,6 +24,8 @@ __all__ = ["train"]
 
 FEW_VALUES = 20
 """A target of whole numbers with no more values than this is one of classes."""
+UNEVEN = 2.0
+"""Classes are worth a word if the largest has this many times the rows of the smallest."""
 
 
 def train(
@@ -35,6 +37,7 @@ def train(
     conditions: float | None = None,
     skip: Iterable[str] = (),
     categorical: Iterable[str] = (),
+    balanced: bool = True,
     held_out: float = 0.25,
     seed: int = 0,
     say: Callable[[str], Any] = print,
@@ -50,7 +53,12 @@ def train(
     labels = table.pop(target)
     task = task or _task(labels, target, row_numbers)
     y = _numbers(labels, target, row_numbers) if task == "number" else _classes(labels)
-    rows, rest = _split(y, task, held_out, seed)
+    try:
+        rows, rest = _split(y, task, held_out, seed)
+    except ValueError as error:
+        raise ValueError("; ".join([str(error).rstrip("."), *notes]) + ".") from None
+    if task == "classes":
+        notes += _unevenness(y, balanced)
     kind = "a number" if task == "number" else f"one of {len(set(y.tolist()))} classes"
     say(f"{len(y)} rows; {target} is {kind}.")
     columns, left_out = learn(table, skip=skip, categorical=categorical, rows=row_numbers)
@@ -61,14 +69,15 @@ def train(
     X = columns.encode(table)
     features = f"{X.shape[1]} feature{'s' * (X.shape[1] != 1)}"
     say(f"Learning from {len(rows)} rows and {features}; {len(rest)} rows are held out ...")
-    model = _estimator(task, n_rules, conditions, seed)
+    class_weight = "balanced" if balanced else None
+    model = _estimator(task, n_rules, conditions, seed, class_weight)
     watch(model)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # folds can do without it
         model.fit(X[rows], y[rows])
     names = tuple(columns.features)
     rules = replace(model.rules_, feature_names=names, target_name=target, choices=columns.choices)
-    name, line = _line(task)
+    name, line = _line(task, class_weight)
     line.fit(X[rows], y[rows])
     odds = line.predict_proba(X[rest]) if task == "classes" else None
     evaluations = {
@@ -157,7 +166,18 @@ def _filled(columns: Columns, table: Table, rows: np.ndarray) -> Columns:
     return Columns(tuple(each))
 
 
-def _estimator(task: str, n_rules: int | None, conditions: float | None, seed: int) -> Any:
+def _unevenness(y: np.ndarray, balanced: bool) -> list[str]:
+    """What it means that some classes are much rarer than others, if they are."""
+    [(_, most), *_, (rarest, least)] = Counter(y.tolist()).most_common()
+    if most < UNEVEN * least:
+        return []
+    rare = f"{100 * least / len(y):.2g} % of the rows are {rarest}"
+    if not balanced:
+        return [f"{rare}; common classes weigh more, so these may never be the answer"]
+    return [f"{rare}, but all classes weigh the same: probabilities are as if they were equally common"]
+
+
+def _estimator(task: str, n_rules: int | None, conditions: float | None, seed: int, class_weight: Any) -> Any:
     settings: dict[str, Any] = {
         "n_rules": "auto" if n_rules is None else n_rules,
         "conditions": conditions,
@@ -167,12 +187,12 @@ def _estimator(task: str, n_rules: int | None, conditions: float | None, seed: i
         settings["order"] = 0  # short rules conclude something short
     if task == "number":
         return TSKRegressorCV(**settings)
-    return TSKClassifierCV(class_weight="balanced", **settings)
+    return TSKClassifierCV(class_weight=class_weight, **settings)
 
 
-def _line(task: str) -> tuple[str, Any]:
+def _line(task: str, class_weight: Any) -> tuple[str, Any]:
     """What every rule model should be compared with."""
     if task == "number":
         return "linear regression", make_pipeline(StandardScaler(), Ridge(1e-6))
-    line = LogisticRegression(class_weight="balanced", max_iter=10_000)
+    line = LogisticRegression(class_weight=class_weight, max_iter=10_000)
     return "logistic regression", make_pipeline(StandardScaler(), line)
