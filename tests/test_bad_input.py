@@ -107,6 +107,26 @@ def test_text_columns_polars(table, kind):
     one_sentence(error)
 
 
+@pytest.mark.parametrize("kind", ["datetime64[ns]", "timedelta64[ns]", "period[D]"])
+def test_dates_pandas(table, kind):
+    pandas = pytest.importorskip("pandas")
+    days = pandas.date_range("2020-01-01", periods=30)
+    when = days - days[0] if kind.startswith("time") else days.to_period("D") if kind.startswith("per") else days
+    X = pandas.DataFrame(table[0], columns=["a", "b", "c"]).assign(when=when)
+    with pytest.raises(ValueError, match="'when' of X holds dates or times") as error:
+        TSKClassifier().fit(X, table[1])
+    one_sentence(error)
+
+
+def test_dates_polars(table):
+    polars = pytest.importorskip("polars")
+    X = polars.DataFrame(table[0], schema=["a", "b", "c"])
+    for kind in (polars.Date, polars.Datetime, polars.Duration, polars.Time):
+        when = polars.Series("when", range(30)).cast(kind)
+        with pytest.raises(ValueError, match="'when' of X holds dates or times"):
+            FCM().fit(X.with_columns(when))
+
+
 def test_text_in_arrays(table):
     X = table[0].astype(object)
     X[3, 1] = "red"

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sessc import (
     FCM,
+    AccuracySizeDisplay,
     BoundaryDisplay,
     ConditionsDisplay,
     ConvergenceDisplay,
@@ -91,6 +92,19 @@ def test_nothing_to_draw_is_said():
     assert MembershipDisplay.from_rules(bare, ["u"]).features == [0]
     shown = ConditionsDisplay.from_rules(bare)
     assert [text.get_text() for text in shown.ax_.texts] == ["no rule has a condition"]
+
+
+def test_pictures_say_what_they_need(model, wine):
+    X, y = wine
+    with pytest.raises(ValueError, match="TSKClassifier or TSKRegressor, got Pipeline; of a pipeline"):
+        AccuracySizeDisplay.from_estimator(make_pipeline(StandardScaler(), model), X, y)
+    with pytest.raises(ValueError, match=r"\[178, 3\]"):
+        FiringDisplay.from_rules(model.rules_, X, y[:3])
+    for features in ("ash", ("ash",), ("ash", "hue", "alcohol")):
+        with pytest.raises(ValueError, match="that of two features"):
+            BoundaryDisplay.from_rules(model.rules_, features)
+    shown = AccuracySizeDisplay.from_estimator(TSKClassifier(3, refine=10), X, y, conditions=2, cv=2)
+    assert shown.scores.shape == (1, 2)
 
 
 def test_boundaries_are_among_rows_that_can_be(rng):

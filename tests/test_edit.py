@@ -256,5 +256,12 @@ def test_a_rule_has_a_whole_number(rules):
 def test_numbers_too_large_to_square_are_refused(rules):
     row = np.array(rules.mean)
     row[0] = 1e200
-    with pytest.raises(ValueError, match="too large to square"):
+    with pytest.raises(ValueError, match="X holds values as large as 1e\\+200, whose squares overflow"):
         rules.probabilities(row[None, :])
+    narrow = RuleBase.write([({"x": (0, 1e-200)}, 1.0), ({}, 2.0)])
+    with pytest.raises(ValueError, match="X in units of the rules holds values as large as 1e"):
+        narrow([[1.0]])
+    with pytest.raises(ValueError, match="X has 2 features, and the rules are about 1"):
+        narrow([[1.0, np.nan]])
+    with pytest.raises(ValueError, match="X contains NaN in row 1, column 'x'"):
+        narrow([[0.0], [np.nan]])

@@ -119,6 +119,8 @@ def test_a_row_may_come_in_any_form():
         model.explain(dict.fromkeys(X.columns[1:], 0.0))
     with pytest.raises(ValueError, match="'beer', which is no feature"):
         model.explain(dict(X.iloc[0]) | {"beer": 1.0})
+    with pytest.raises(ValueError, match="the row has 'high' for 'alcohol'; explain takes numbers"):
+        model.explain(dict(X.iloc[0]) | {"alcohol": "high"})
     with pytest.raises(ValueError, match="one row of 13 values"):
         model.explain(X.iloc[:2])
     with pytest.raises(ValueError, match="columns"):

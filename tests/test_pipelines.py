@@ -164,5 +164,7 @@ def test_odd_but_legal_pipelines(wine):
     np.testing.assert_array_equal(rules_of(fitted)(X), fitted.predict(X))
     with pytest.raises(ValueError, match="clip=True"):
         rules_of(make_pipeline(MinMaxScaler(clip=True), model()).fit(X, y))
+    with pytest.raises(ValueError, match="TSKClassifier has no rules; rules_of takes a fitted"):
+        rules_of(make_pipeline(StandardScaler(), model()))
     with pytest.raises(ValueError, match="PCA has no rules"):
         rules_of(PCA(2).fit(X))

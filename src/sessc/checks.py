@@ -121,7 +121,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool = False) -> np.ndarray:
         raise ValueError("X is a Polars LazyFrame, which holds no data yet; pass X.collect() instead.")
     if issparse(X):
         raise SparseError("X is a sparse matrix, and rules need dense data; pass X.toarray() instead.")
-    _refuse_text(X)
+    _refuse_words(X)
     single = _is_float32_frame(X)
     try:
         X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
@@ -142,11 +142,16 @@ def _is_float32_frame(X: Any) -> bool:
     return {str(dtype).lower() for dtype in X.dtypes} == {"float32"}
 
 
-def _refuse_text(X: Any) -> None:
+def _refuse_words(X: Any) -> None:
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None or not hasattr(X, "columns"):
         return
     for name, dtype in zip(X.columns, list(dtypes), strict=True):
+        if str(dtype).lower().startswith(("date", "time", "duration", "period")):
+            raise ValueError(
+                f"Column {name!r} of X holds dates or times; say what matters about them in numbers first, "
+                "such as the year, or days since some event."
+            )
         if str(dtype).lower().startswith(("object", "str", "utf8", "categor", "enum", "large_string")):
             texts = (str(value) for value in np.asarray(X[name]) if isinstance(value, str))
             if (text := next(texts, None)) is not None:

@@ -104,10 +104,23 @@ def one_row(rules: RuleBase, x: Any) -> np.ndarray:
         x = [x[name] for name in rules.feature_names]
     if getattr(x, "columns", None) is not None:
         rules.standardize(x)  # complains about columns that are not the rules'
-    row = np.atleast_2d(np.asarray(x, dtype=float))
+    try:
+        row = np.atleast_2d(np.asarray(x, dtype=float))
+    except (TypeError, ValueError):
+        raise ValueError(f"the row has {_no_number(rules, x)}; explain takes numbers.") from None
     if row.shape != (1, rules.n_features):
         raise ValueError(f"explain takes one row of {rules.n_features} values, got shape {np.shape(x)}.")
     return row
+
+
+def _no_number(rules: RuleBase, x: Any) -> str:
+    """The first value of a row that is no number, and where it stands."""
+    for name, value in zip(rules.feature_names, np.ravel(np.asarray(x, dtype=object)), strict=False):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return f"{value!r} for {name!r}"
+    return "values of different lengths"
 
 
 def _other_values(rules: RuleBase, x: np.ndarray) -> list[Change]:

@@ -89,10 +89,10 @@ def rules_of(model: Any) -> RuleBase:
             )
         return model.rules_
     *before, last = (step for _, step in model.steps)
-    features = _given(model)
+    rules, features = rules_of(last), _given(model)
     for step in before:
         features = _after(step, features)
-    return _in_units(rules_of(last), features)
+    return _in_units(rules, features)
 
 
 def _in_units(rules: RuleBase, features: Features) -> RuleBase:

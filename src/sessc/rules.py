@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from ._array import Array, array_namespace, divide, is_foreign, like, scalar, softmax, to_numpy
+from .blocks import refuse_extremes
 from .choices import Choice
 from .summary import Summary
 
@@ -200,10 +201,12 @@ class RuleBase:
             raise ValueError(f"X has the columns {names}, and the rules are about {self.feature_names}.")
         if is_foreign(X):
             return (X - like(self.mean, X)) / like(self.scale, X)
-        Z = (check_array(X, dtype=[np.float64, np.float32]) - self.mean) / self.scale
-        with np.errstate(over="ignore"):
-            if not np.all(np.isfinite(Z * Z)):
-                raise ValueError("X holds numbers too large to square; rescale them, or correct them.")
+        X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=False)
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X has {X.shape[1]} features, and the rules are about {self.n_features}.")
+        refuse_extremes(X, "X", self.feature_names)
+        Z = (X - self.mean) / self.scale
+        refuse_extremes(Z, "X in units of the rules", self.feature_names)
         return Z
 
     def firing(self, X: Any) -> np.ndarray:

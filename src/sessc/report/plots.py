@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from ..pipelines import rules_of
 from ..rules import RuleBase
@@ -81,7 +82,7 @@ class AccuracySizeDisplay:
         """
         from ..tuning import searching
 
-        lengths = sorted(set(conditions))
+        lengths = sorted(set(conditions if np.iterable(conditions) else [conditions]))
         search = searching(estimator, conditions=[*lengths, None], cv=cv, scoring=scoring)
         search.fit(X, y, sample_weight)
         found = search.cv_results_
@@ -234,7 +235,8 @@ class FiringDisplay:
         fired = rules.firing(X)
         if y is None or rules.classes is None:
             return cls(fired.mean(axis=0)[None, :], ["all rows"]).plot(ax)
-        y = np.asarray(y)
+        y = column_or_1d(y)
+        check_consistent_length(fired, y)
         parts = [fired[y == label].sum(axis=0) / len(fired) for label in rules.classes]
         return cls(np.stack(parts), _output_names(rules)).plot(ax)
 
@@ -301,6 +303,8 @@ class BoundaryDisplay:
     ) -> Self:
         """Draw the answers on the plane of two named features, and rows on top."""
         rules = _rules(rules)
+        if isinstance(features, str) or len(features) != 2:
+            raise ValueError(f"a plane is that of two features, such as ('age', 'weight'); got {features!r}.")
         a, b = (_index(rules, name) for name in features)
         return cls(rules, (a, b)).plot(X, y, ax)
 
