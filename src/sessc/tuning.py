@@ -319,7 +319,7 @@ n_rules : int, list of int or "auto", default="auto"
         None takes five shuffled folds, and for fewer than a thousand rows repeats them, up to five times, because
         the scores of few rows are noisy.
     scoring : str or callable, default=None
-        A scikit-learn scorer; {scoring} if None."""
+        A scikit-learn scorer; if None {scoring}."""
 
 _SEARCH_ATTRIBUTES = """\
 best_params_ : dict
@@ -342,7 +342,9 @@ def _searching(scoring: str) -> Any:
     return fill
 
 
-@_searching("balanced accuracy")
+@_searching(
+    'balanced accuracy, which asks\n        for right answers only; "neg_log_loss" asks for good probabilities'
+)
 @documented("SESSC")
 class TSKClassifierCV(_Classifies, _TSKCV):
     r"""A :class:`TSKClassifier` that chooses its own parameters by cross-validation.
@@ -427,7 +429,7 @@ class TSKClassifierCV(_Classifies, _TSKCV):
         )
 
 
-@_searching("the coefficient of determination, R²,")
+@_searching("the coefficient of determination, R²")
 @documented('``SESSC(loss="squared")``')
 class TSKRegressorCV(_Regresses, _TSKCV):
     r"""A :class:`TSKRegressor` that chooses its own parameters by cross-validation.
