@@ -318,17 +318,37 @@ def test_a_reader_that_stops_early_is_no_mistake(folder):
     assert "Broken" not in complaints
 
 
-def test_what_fit_writes_is_written_even_if_nobody_listens(folder, tmp_path):
-    out = tmp_path / "m.json"
-    given = ["fit", str(folder / "patients.csv"), "--target", "health", "--rules", "1", "--out", str(out)]
-    code = f"from sessc.cli import main; raise SystemExit(main({given!r}))"
-    running = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def unheard(arguments, unbuffered):
+    """The exit code of a command whose output nobody reads, and its complaints."""
+    code = "import sys; from sessc.cli import main; raise SystemExit(main(sys.argv[1:]))"
+    given = [sys.executable, "-c", code, *map(str, arguments)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    running = subprocess.Popen(given, env=os.environ | {"PYTHONUNBUFFERED": unbuffered}, **pipes)
     running.stdout.close()
-    assert running.stderr.read() == b""
+    complaints = running.stderr.read()
     running.stderr.close()
-    assert running.wait() == 0
+    return running.wait(), complaints
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_work_is_done_even_if_nobody_listens(folder, tmp_path, unbuffered):
+    assert unheard(["info", folder / "patients.rules.json"], unbuffered) == (0, "")
+    out = tmp_path / "m.json"
+    fit = ["fit", folder / "patients.csv", "--target", "health", "--rules", "1", "--out", out]
+    assert unheard(fit, unbuffered) == (0, "")
     assert load(out).rules.n_rules == 1
     assert out.with_suffix(".html").exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only some systems have a disk that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_said(folder, unbuffered):
+    code = "import sys; from sessc.cli import main; raise SystemExit(main(sys.argv[1:]))"
+    given = [sys.executable, "-c", code, "info", str(folder / "patients.rules.json")]
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    with open("/dev/full", "w") as full:
+        found = subprocess.run(given, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False)
+    assert (found.returncode, found.stderr) == (2, "sessc: No space left on device.\n")
 
 
 def test_a_model_takes_frames_as_the_command_line_takes_their_files(folder):

@@ -121,7 +121,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool = False) -> np.ndarray:
         raise ValueError("X is a Polars LazyFrame, which holds no data yet; pass X.collect() instead.")
     if issparse(X):
         raise SparseError("X is a sparse matrix, and rules need dense data; pass X.toarray() instead.")
-    _refuse_words(X)
+    _refuse_text_and_dates(X)
     single = _is_float32_frame(X)
     try:
         X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
@@ -142,7 +142,7 @@ def _is_float32_frame(X: Any) -> bool:
     return {str(dtype).lower() for dtype in X.dtypes} == {"float32"}
 
 
-def _refuse_words(X: Any) -> None:
+def _refuse_text_and_dates(X: Any) -> None:
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None or not hasattr(X, "columns"):
         return

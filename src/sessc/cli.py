@@ -83,7 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        return int(options.run(options))
+        code = int(options.run(options))
+        sys.stdout.flush()  # at exit it would be too late to say what went wrong
+        return code
     except KeyboardInterrupt:
         return 130  # as shells say of what was interrupted
     except BrokenPipeError:
@@ -92,11 +94,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError) as error:
         message = _of_system(error) if isinstance(error, OSError) else None
         print(f"sessc: {message or error}", file=sys.stderr)
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _stop_talking()
         return 2
 
 
 def _stop_talking() -> None:
-    """Whoever reads has read enough; nothing is left to say at exit either."""
+    """Nobody hears what is left to say, so at exit nothing is."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -502,7 +502,7 @@ def searching(model: _TSK, **ranges: Any) -> _TSKCV:
     """A search that tries these ranges with everything else as in a plain model."""
     if not isinstance(model, (TSKClassifier, TSKRegressor)):
         kinds = f"a TSKClassifier or TSKRegressor, got {type(model).__name__}"
-        raise ValueError(f"what varies rules takes {kinds}; of a pipeline give the last step.")
+        raise ValueError(f"rules of several lengths need {kinds}; of a pipeline give the last step.")
     kind = TSKClassifierCV if isinstance(model, ClassifierMixin) else TSKRegressorCV
     own = model.get_params(deep=False)
     fixed = {"width_scales": [own.pop("width_scale")], "alphas": [own.pop("alpha")]}
