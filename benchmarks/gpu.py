@@ -16,11 +16,11 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
-from sessc import SESSC, Entropy, LogLoss, Objective, Power, TSKClassifier, solver
-from sessc.frame import centered
-from sessc.rows import ArrayRows
-from sessc.solver import alternate
-from sessc.start import first_parameters
+from sessc import SESSC, Entropy, LogLoss, Objective, Power, TSKClassifier
+from sessc.rows.base import ArrayRows
+from sessc.rows.extent import centered
+from sessc.solve.alternate import alternate
+from sessc.solve.start import first_parameters
 
 D, R, C = 32, 30, 7
 

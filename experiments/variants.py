@@ -23,14 +23,14 @@ from sklearn.utils import check_random_state
 
 from sessc import ESSC, EWFCM, FCM, SESSC, Objective, Power, SESSCClassifier
 from sessc._array import divide
+from sessc.cluster.base import class_labels
 from sessc.datasets import NAMES
-from sessc.objective import Columns, Parameters, Statistics
-from sessc.reading import class_rows
-from sessc.rows import ArrayRows, Block
-from sessc.rules import design, firing
-from sessc.soft_subspace import class_labels
-from sessc.start import K_MEANS
-from sessc.tsk import cluster, deviations, pose, starting_centers
+from sessc.rows.base import ArrayRows, Block
+from sessc.rows.read import class_rows
+from sessc.rules.base import design, firing
+from sessc.solve.start import K_MEANS
+from sessc.terms.objective import Columns, Parameters, Statistics
+from sessc.tsk.estimators import cluster, deviations, pose, starting_centers
 
 from .protocol import (
     METHODS,

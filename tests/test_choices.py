@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from sessc import RuleBase, TSKClassifier
-from sessc.choices import Choice
-from sessc.columns import Category, Columns, Number, learn
-from sessc.files import dumps, loads, trusted_types
-from sessc.training import train
+from sessc.rules.choices import Choice
+from sessc.tables.columns import Category, Columns, Number, learn
+from sessc.tables.files import dumps, loads, trusted_types
+from sessc.tables.training import train
 
 
 @pytest.fixture

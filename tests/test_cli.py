@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from sessc import Model, RuleBase, __version__
-from sessc.cli import EXAMPLES, _parser, main
-from sessc.columns import read
-from sessc.files import load
-from sessc.training import train
+from sessc.cli.main import EXAMPLES, _parser, main
+from sessc.tables.columns import read
+from sessc.tables.files import load
+from sessc.tables.training import train
 
 
 def test_demo_shows_scores_and_rules(capsys):
@@ -305,7 +305,7 @@ def test_whole_numbers_are_classes_and_json_goes_to_a_file(tmp_path, capsys):
 
 def test_a_reader_that_stops_early_is_no_mistake(folder):
     given = [str(folder / "patients.rules.json"), str(folder / "many.csv")]
-    code = f"from sessc.cli import main; raise SystemExit(main(['predict', *{given!r}]))"
+    code = f"from sessc.cli.main import main; raise SystemExit(main(['predict', *{given!r}]))"
     text = (folder / "patients.csv").read_text(encoding="utf-8")
     (folder / "many.csv").write_text(text + text.partition("\n")[2] * 20, encoding="utf-8")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
@@ -320,7 +320,7 @@ def test_a_reader_that_stops_early_is_no_mistake(folder):
 
 def unheard(arguments, unbuffered):
     """The exit code of a command whose output nobody reads, and its complaints."""
-    code = "import sys; from sessc.cli import main; raise SystemExit(main(sys.argv[1:]))"
+    code = "import sys; from sessc.cli.main import main; raise SystemExit(main(sys.argv[1:]))"
     given = [sys.executable, "-c", code, *map(str, arguments)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     running = subprocess.Popen(given, env=os.environ | {"PYTHONUNBUFFERED": unbuffered}, **pipes)
@@ -343,7 +343,7 @@ def test_work_is_done_even_if_nobody_listens(folder, tmp_path, unbuffered):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only some systems have a disk that is always full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_disk_is_said(folder, unbuffered):
-    code = "import sys; from sessc.cli import main; raise SystemExit(main(sys.argv[1:]))"
+    code = "import sys; from sessc.cli.main import main; raise SystemExit(main(sys.argv[1:]))"
     given = [sys.executable, "-c", code, "info", str(folder / "patients.rules.json")]
     environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "w") as full:
@@ -390,7 +390,7 @@ def test_it_is_said_that_classes_weigh_the_same(rng):
 
 
 def test_letters_that_a_terminal_lacks_are_written_plainly(folder):
-    code = "import sys; from sessc.cli import main; raise SystemExit(main(sys.argv[1:]))"
+    code = "import sys; from sessc.cli.main import main; raise SystemExit(main(sys.argv[1:]))"
     given = [sys.executable, "-c", code, "info", str(folder / "patients.rules.json")]
     asked = {
         "env": os.environ | {"PYTHONIOENCODING": "ascii"},
@@ -405,7 +405,7 @@ def test_an_interruption_is_quiet(folder, monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sessc.files.load", interrupt)
+    monkeypatch.setattr("sessc.tables.files.load", interrupt)
     assert main(["info", str(folder / "patients.rules.json")]) == 130
     assert capsys.readouterr() == ("", "")
 

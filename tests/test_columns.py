@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sessc.columns import Category, Columns, Number, learn, read
+from sessc.tables.columns import Category, Columns, Number, learn, read
 
 
 def write(path, text):

@@ -354,8 +354,8 @@ def test_lowering_eta_keeps_costs_at_zero_or_above_and_is_nothing_where_none_was
     from experiments.variants import LoweredEta
 
     from sessc import Entropy, Objective, Power
-    from sessc.objective import Parameters
-    from sessc.rows import Block
+    from sessc.rows.base import Block
+    from sessc.terms.objective import Parameters
 
     X = rng.normal(size=(50, 3))
     parameters = Parameters(2 * rng.normal(size=(4, 3)), rng.dirichlet(np.ones(3), size=4))

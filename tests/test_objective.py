@@ -9,11 +9,11 @@ import pytest
 import formulas
 from sessc import Entropy, LogLoss, Objective, Power, Quadratic, SquaredLoss, Uniform
 from sessc._array import to_numpy
-from sessc.frame import centered
-from sessc.objective import Parameters
-from sessc.rows import ArrayRows, Block
-from sessc.solver import alternate
-from sessc.start import first_parameters
+from sessc.rows.base import ArrayRows, Block
+from sessc.rows.extent import centered
+from sessc.solve.alternate import alternate
+from sessc.solve.start import first_parameters
+from sessc.terms.objective import Parameters
 
 
 @pytest.fixture

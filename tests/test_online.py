@@ -21,10 +21,10 @@ from sessc import (
     TSKRegressor,
     Uniform,
 )
-from sessc.frame import centered
-from sessc.objective import Parameters
-from sessc.online import SHARE, Memory
-from sessc.rows import ArrayRows
+from sessc.rows.base import ArrayRows
+from sessc.rows.extent import centered
+from sessc.solve.memory import SHARE, Memory
+from sessc.terms.objective import Parameters
 from test_scale import assert_same
 
 CLUSTERERS = [FCM, AWFCM, SCAD, EWFCM, ESSC, SFP, SESSC]

@@ -10,12 +10,12 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import StandardScaler
 
-import sessc.refine
-import sessc.simplify
+import sessc.tsk.refine
+import sessc.tsk.simplify
 from sessc import TSKClassifier, TSKRegressor
 from sessc.datasets import make_spiral
-from sessc.refine import APART, CrossEntropy, Moving, Prepared, Pulls, SquaredError, prepare, refine, slope
-from sessc.rows import ArrayRows, Block
+from sessc.rows.base import ArrayRows, Block
+from sessc.tsk.refine import APART, CrossEntropy, Moving, Prepared, Pulls, SquaredError, prepare, refine, slope
 
 
 def problem(rng, loss, order, dtype=float):

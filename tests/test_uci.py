@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sessc import _uci, datasets
-from sessc._uci import CELLS, SOURCES, shortest, uncompress
 from sessc.datasets import load
+from sessc.datasets import loading as datasets
+from sessc.datasets import uci as _uci
+from sessc.datasets.uci import CELLS, SOURCES, shortest, uncompress
 
 TABLES = Path(os.environ.get("SESSC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 

@@ -1,7 +1,8 @@
 """Fuzzy rule models for scikit-learn."""
 
-from .blocks import Blocks
-from .cluster import (
+from ._version import __version__
+from .cluster.base import SoftSubspaceClustering
+from .cluster.named import (
     AWFCM,
     ESSC,
     EWFCM,
@@ -13,11 +14,7 @@ from .cluster import (
     SESSCRegressor,
     SFPClassifier,
 )
-from .explain import Explanation
-from .losses import LogLoss, Loss, SquaredLoss
-from .model import Model
-from .objective import Objective
-from .pipelines import rules_of
+from .cluster.validity import fukuyama_sugeno, partition_coefficient, partition_entropy, xie_beni
 from .report.plots import (
     AccuracySizeDisplay,
     BoundaryDisplay,
@@ -26,14 +23,16 @@ from .report.plots import (
     FiringDisplay,
     MembershipDisplay,
 )
-from .rules import RuleBase
-from .simplex import Entropy, Linear, Power, Quadratic, Sharing, Uniform
-from .soft_subspace import SoftSubspaceClustering
-from .tsk import TSKClassifier, TSKRegressor
-from .tuning import TSKClassifierCV, TSKRegressorCV
-from .validity import fukuyama_sugeno, partition_coefficient, partition_entropy, xie_beni
-
-__version__ = "0.1.0"
+from .rows.blocks import Blocks
+from .rules.base import RuleBase
+from .rules.explanation import Explanation
+from .rules.pipelines import rules_of
+from .tables.model import Model
+from .terms.losses import LogLoss, Loss, SquaredLoss
+from .terms.objective import Objective
+from .terms.sharing import Entropy, Linear, Power, Quadratic, Sharing, Uniform
+from .tsk.estimators import TSKClassifier, TSKRegressor
+from .tsk.tuning import TSKClassifierCV, TSKRegressorCV
 
 __all__ = [
     "AWFCM",
@@ -71,6 +70,7 @@ __all__ = [
     "TSKRegressor",
     "TSKRegressorCV",
     "Uniform",
+    "__version__",
     "fukuyama_sugeno",
     "partition_coefficient",
     "partition_entropy",

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import Evaluation
-from ..files import dumps
-from ..model import Model
-from ..rules import RuleBase
+from ..rules.base import RuleBase
+from ..rules.evaluation import Evaluation
+from ..tables.files import dumps
+from ..tables.model import Model
 from .explanation import UNITS
 from .text import _conclusion, _conditions_of, _count, _holds_always, _number, _output_names, sentences
 

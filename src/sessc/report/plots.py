@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from ..pipelines import rules_of
-from ..rules import RuleBase
+from ..rules.base import RuleBase
+from ..rules.pipelines import rules_of
 from .text import _one_line, _output_names
 
 __all__ = [
@@ -80,7 +80,7 @@ class AccuracySizeDisplay:
         -------
         AccuracySizeDisplay
         """
-        from ..tuning import searching
+        from ..tsk.tuning import searching
 
         lengths = sorted(set(conditions if np.iterable(conditions) else [conditions]))
         search = searching(estimator, conditions=[*lengths, None], cv=cv, scoring=scoring)
