@@ -1,4 +1,4 @@
-"""Raw tables and what is made of them."""
+"""Block tables and what is made of them."""
 
 import numpy as np
 import pytest

@@ -14,14 +14,14 @@ import sessc.tsk.refine
 import sessc.tsk.simplify
 from sessc import TSKClassifier, TSKRegressor
 from sessc.datasets import make_spiral
-from sessc.rows.base import ArrayRows, Block
+from sessc.rows.base import ArrayRows, Samples
 from sessc.tsk.refine import APART, CrossEntropy, Moving, Prepared, Pulls, SquaredError, prepare, refine, slope
 
 
 def problem(rng, loss, order, dtype=float):
     n, d, n_rules, n_outputs = 60, 4, 5, 3 if isinstance(loss, CrossEntropy) else 1
     Y = np.eye(3)[rng.integers(3, size=n)] if n_outputs == 3 else rng.normal(size=(n, 1))
-    block = Block(rng.normal(size=(n, d)).astype(dtype), Y.astype(dtype), rng.random(n).astype(dtype))
+    block = Samples(rng.normal(size=(n, d)).astype(dtype), Y.astype(dtype), rng.random(n).astype(dtype))
     shape = (n_rules, 1 + order * d, n_outputs)
     return prepare(block), Moving(rng.normal(size=(n_rules, d)), rng.random((n_rules, d)), rng.normal(size=shape))
 

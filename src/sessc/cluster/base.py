@@ -25,7 +25,7 @@ from .._array import Array, array_namespace, like, to_numpy
 from .._progress import CallbackSupportMixin, Progress, with_callbacks
 from ..rows.base import ArrayRows, Rows
 from ..rows.clean import RANGES, TERM_RANGES, check_parameters, read_weights, refuse_one_class
-from ..rows.extent import Frame, centered
+from ..rows.extent import Extent, centered
 from ..rows.read import (
     class_rows,
     coded_rows,
@@ -40,7 +40,7 @@ from ..solve.alternate import Solution, alternate
 from ..solve.memory import Memory, online
 from ..solve.start import first_parameters, k_means, k_means_seeds, random_seeds, sample
 from ..terms.losses import Loss, SquaredLoss
-from ..terms.objective import Columns, Objective, Parameters
+from ..terms.objective import Expansion, Objective, Parameters
 from ..terms.sharing import Power, Sharing, Uniform
 
 __all__ = ["SoftSubspaceClustering"]
@@ -128,29 +128,29 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
     def _loss(self) -> Loss | None:
         return None
 
-    def _resolve(self, frame: Frame) -> None:
+    def _resolve(self, extent: Extent) -> None:
         """Settle parameters given as "auto", in attributes of their own."""
         if hasattr(self, "m"):
-            self.m_ = fuzziness(frame) if self.m == "auto" else float(self.m)
+            self.m_ = fuzziness(extent) if self.m == "auto" else float(self.m)
         for name in {"gamma", "lam"} & vars(self).keys():
             value = getattr(self, name)
-            setattr(self, f"{name}_", evenness(frame) if value == "auto" else float(value))
+            setattr(self, f"{name}_", evenness(extent) if value == "auto" else float(value))
 
     def _fit(self, rows: Rows, labels: Labels) -> None:
         """Fit to rows; the label term takes part if there are labels for it."""
         self.__dict__.pop("_memory", None)
-        rows, frame = centered(rows)
-        self._resolve(frame)
+        rows, extent = centered(rows)
+        self._resolve(extent)
         objective = self.make_objective()
         if labels.outputs is None:
             objective = objective.without_labels()
         previous = self._previous(rows, labels) if self.warm_start else None
-        starts = [previous] if previous else self._starts(objective, rows, frame, labels.outputs)
+        starts = [previous] if previous else self._starts(objective, rows, extent, labels.outputs)
         progress = Progress(self, len(starts) * self.max_iter, "iteration")
-        solutions = [self._descend(objective, rows, frame, start, progress) for start in starts]
+        solutions = [self._descend(objective, rows, extent, start, progress) for start in starts]
         progress.finish()
         best = min(solutions, key=lambda solution: solution.history[-1])
-        self._keep(objective, best, rows.center, frame, labels)
+        self._keep(objective, best, rows.center, extent, labels)
 
     @online
     def partial_fit(
@@ -166,13 +166,13 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
             self._fit(rows, labels)
         rows = rows.standardized(rows.at_home(self._center))
         recalled = getattr(self, "_memory", Memory()).of(rows.weight, memory)
-        self._resolve(replace(self._frame, weight=recalled.stands_for))
+        self._resolve(replace(self._extent, weight=recalled.stands_for))
         objective = self.make_objective()
         if self._labels.outputs is None:
             objective = objective.without_labels()
         self._memory, moved, cost = step(objective, rows, self._parameters, recalled)
         n_iter = self.n_iter_
-        self._keep(objective, Solution(moved, (cost,)), rows.center, self._frame, self._labels)
+        self._keep(objective, Solution(moved, (cost,)), rows.center, self._extent, self._labels)
         self.n_iter_ = n_iter + 1
         self.__dict__.pop("labels_", None)
         return self
@@ -194,30 +194,32 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         return measured_rows(rows, self._labels.origin, self._labels.unit)
 
     def _starts(
-        self, objective: Objective, rows: Rows, frame: Frame, outputs: np.ndarray | None
+        self, objective: Objective, rows: Rows, extent: Extent, outputs: np.ndarray | None
     ) -> list[Parameters]:
-        centers = initial_centers(rows, frame, self.n_clusters, self.init, self.n_init, self.random_state)
+        centers = initial_centers(rows, extent, self.n_clusters, self.init, self.n_init, self.random_state)
         if (found := centers[0].shape[0]) < self.n_clusters:
             raise ValueError(f"n_clusters={self.n_clusters} is more than the {found} distinct rows of X.")
-        return [first_parameters(objective, V, frame, outputs) for V in centers]
+        return [first_parameters(objective, V, extent, outputs) for V in centers]
 
     def _descend(
         self,
         objective: Objective,
         rows: Rows,
-        frame: Frame,
+        extent: Extent,
         start: Parameters,
         progress: Progress | None = None,
     ) -> Solution:
         stop = progress.step if progress else bool
         return alternate(
-            objective, rows, start, scale=frame.scale, max_iter=self.max_iter, tol=self.tol, stop=stop
+            objective, rows, start, scale=extent.scale, max_iter=self.max_iter, tol=self.tol, stop=stop
         )
 
-    def _keep(self, objective: Objective, solution: Solution, center: Array, frame: Frame, labels: Labels) -> None:
+    def _keep(
+        self, objective: Objective, solution: Solution, center: Array, extent: Extent, labels: Labels
+    ) -> None:
         V, W, Z = solution.parameters.V, solution.parameters.W, solution.parameters.Z
         self._fitted_objective = objective.without_labels()
-        self._parameters, self._center, self._frame, self._labels = solution.parameters, center, frame, labels
+        self._parameters, self._center, self._extent, self._labels = solution.parameters, center, extent, labels
         self.cluster_centers_, self.feature_weights_ = V + center, W
         self.__dict__.pop("rule_outputs_", None)
         if Z is not None:
@@ -267,22 +269,22 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         return tags
 
 
-def _formula_of_rows(formula: Any, objective: Objective, parameters: Parameters, columns: Columns) -> Array:
+def _formula_of_rows(formula: Any, objective: Objective, parameters: Parameters, columns: Expansion) -> Array:
     # Rows need not be where the model was fitted.
     return formula(objective, objective.coefficients(parameters.at(columns.values)), columns)
 
 
-def memberships(objective: Objective, coefficients: Array, columns: Columns) -> Array:
+def memberships(objective: Objective, coefficients: Array, columns: Expansion) -> Array:
     return objective.memberships(coefficients, columns).T
 
 
-def votes(outputs: Array, objective: Objective, coefficients: Array, columns: Columns) -> Array:
+def votes(outputs: Array, objective: Objective, coefficients: Array, columns: Expansion) -> Array:
     """Outputs (R, C) of the clusters, weighted by membership."""
     shares = memberships(objective, coefficients, columns)
     return shares @ like(outputs, shares)
 
 
-def probabilities(outputs: Array, objective: Objective, coefficients: Array, columns: Columns) -> Array:
+def probabilities(outputs: Array, objective: Objective, coefficients: Array, columns: Expansion) -> Array:
     said = votes(outputs, objective, coefficients, columns)
     said /= array_namespace(said).sum(said, axis=1, keepdims=True)
     return said
@@ -292,36 +294,36 @@ def _classes(outputs: Array, classes: np.ndarray, *seen: Any) -> Array:
     return class_of(votes(outputs, *seen), classes)
 
 
-def _nearest(objective: Objective, coefficients: Array, columns: Columns) -> Array:
+def _nearest(objective: Objective, coefficients: Array, columns: Expansion) -> Array:
     xp = array_namespace(coefficients)
     nearest = xp.argmax(objective.memberships(coefficients, columns), axis=0)
     return xp.astype(nearest, xp.int32)
 
 
-def _row_costs(objective: Objective, coefficients: Array, columns: Columns) -> Array:
+def _row_costs(objective: Objective, coefficients: Array, columns: Expansion) -> Array:
     cost = objective.cost(coefficients, columns)
     share = objective.membership.share(cost, axis=0)
     total = array_namespace(cost).sum(objective.membership.amount(share) * cost, axis=0)
     return total + objective.membership.penalty(share, axis=0)
 
 
-def fuzziness(frame: Frame) -> float:
+def fuzziness(extent: Extent) -> float:
     """The paper's fuzzy index for ``m="auto"``: near 1 for many features, so that rules stay apart."""
-    k = min(frame.weight, frame.spread.shape[0] - 1)
+    k = min(extent.weight, extent.spread.shape[0] - 1)
     return k / (k - 2) if k >= 3 else 2.0
 
 
-def evenness(frame: Frame) -> float:
+def evenness(extent: Extent) -> float:
     """How strongly feature weights are evened out if not told: a tenth of an average feature's total scatter.
 
     The same for all nine data sets of the paper, it does as well as a search on each of them (docs/paper.md).
     """
-    spread = to_numpy(frame.spread).astype(float)
-    return 0.1 * frame.weight * float(np.mean(spread[spread > 0] ** 2)) if np.any(spread > 0) else 1.0
+    spread = to_numpy(extent.spread).astype(float)
+    return 0.1 * extent.weight * float(np.mean(spread[spread > 0] ** 2)) if np.any(spread > 0) else 1.0
 
 
 def initial_centers(
-    rows: Rows, frame: Frame, n_clusters: int, init: Any, n_init: int, random_state: Any
+    rows: Rows, extent: Extent, n_clusters: int, init: Any, n_init: int, random_state: Any
 ) -> list[Array]:
     """Centres to start from, one array for each start; fewer than asked for if there are fewer distinct rows."""
     center, scale = (None if part is None else to_numpy(part) for part in (rows.center, rows.scale))
@@ -339,7 +341,7 @@ def initial_centers(
     X = measured(picked.X)
     draw = random_seeds if init == "random" else k_means_seeds
     seeds = [like(draw(X, picked.weight, n_clusters, rng), rows.center) for _ in range(n_init)]
-    return seeds if init == "random" else [k_means(rows, V, frame) for V in seeds]
+    return seeds if init == "random" else [k_means(rows, V, extent) for V in seeds]
 
 
 def _given_centers(init: Any, n_clusters: int, rows: Rows) -> np.ndarray:

@@ -23,9 +23,9 @@ from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 from .._array import Array, array_namespace, is_elsewhere, like, one_hot, to_numpy
-from .blocks import Raw
+from .blocks import Block
 
-__all__ = ["ArrayRows", "Block", "BlockRows", "Rows", "one_blas_thread"]
+__all__ = ["ArrayRows", "BlockRows", "Rows", "Samples", "one_blas_thread"]
 
 BLOCK_ELEMENTS = 3 * 2**17
 """Numbers in the columns of one block: about 3 MiB of float64, large for BLAS and small for caches."""
@@ -37,7 +37,7 @@ KEPT_ELEMENTS = 2**20
 """Tables of at most this many numbers (8 MiB of float64) are prepared once and kept; others on every pass."""
 
 
-class Block(NamedTuple):
+class Samples(NamedTuple):
     """Some rows, ready for formulas."""
 
     X: Array
@@ -111,8 +111,8 @@ def _in_order(fn: Callable, items: Iterable, n_jobs: int) -> Iterator:
             yield waiting.popleft().result()
 
 
-def as_it_is(block: Block) -> Block:
-    return block
+def as_it_is(samples: Samples) -> Samples:
+    return samples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +142,7 @@ class Rows:
     class_weight: Array | None = None
     center: Array = None
     scale: Array = None
-    prepare: Callable[[Block], Any] = as_it_is
+    prepare: Callable[[Samples], Any] = as_it_is
     n_jobs: int | None = None
     block_rows: int | None = None
 
@@ -167,7 +167,7 @@ class Rows:
         """The same rows measured from ``center`` in units of ``scale``."""
         return replace(self, center=center, scale=scale)
 
-    def prepared(self, prepare: Callable[[Block], Any]) -> Self:
+    def prepared(self, prepare: Callable[[Samples], Any]) -> Self:
         """The same rows, each block arriving as ``prepare(block)``: done once if the table is small."""
         return replace(self, prepare=prepare)
 
@@ -193,7 +193,7 @@ class Rows:
         # Row by row, NumPy spends longer on starting a short subtraction than on the subtraction.
         return np.zeros((self._step, 1), self.center.dtype) + self.center
 
-    def _seen(self, raw: Raw) -> Any:
+    def _seen(self, raw: Block) -> Any:
         """Rows as formulas see them."""
         X, weight = raw.X, raw.weight
         if self.center is not None:
@@ -205,7 +205,7 @@ class Rows:
         if self.class_weight is not None:
             by_class = array_namespace(X).take(self.class_weight, y, axis=0)
             weight = by_class if weight is None else weight * by_class
-        return self.prepare(Block(X, self._labels(y, X.dtype), weight))
+        return self.prepare(Samples(X, self._labels(y, X.dtype), weight))
 
     def _labels(self, y: Array | None, dtype: Any) -> Array | None:
         if y is None:
@@ -218,8 +218,12 @@ class Rows:
             yield from map(work, items) if n_threads == 1 else _in_order(work, items, n_threads)
 
 
-def _weigh(block: Block) -> Array | float:
-    return float(block.X.shape[0]) if block.weight is None else array_namespace(block.weight).sum(block.weight)
+def _weigh(samples: Samples) -> Array | float:
+    return (
+        float(samples.X.shape[0])
+        if samples.weight is None
+        else array_namespace(samples.weight).sum(samples.weight)
+    )
 
 
 @dataclass(frozen=True)
@@ -299,7 +303,7 @@ class ArrayRows(Rows):
 
     def _block(self, part: slice) -> Any:
         y, weight = (None if column is None else column[part] for column in (self.y, self.sample_weight))
-        return self._seen(Raw(self.X[part, :], y, weight))
+        return self._seen(Block(self.X[part, :], y, weight))
 
 
 @dataclass(frozen=True)
@@ -308,13 +312,13 @@ class BlockRows(Rows):
 
     Parameters
     ----------
-    blocks : iterable of Raw
-    first : Raw
+    blocks : iterable of Block
+    first : Block
         The first of them.
     """
 
-    blocks: Iterable[Raw]
-    first: Raw
+    blocks: Iterable[Block]
+    first: Block
 
     @property
     def n_features(self) -> int:
@@ -333,8 +337,8 @@ class BlockRows(Rows):
     def _each(self, fn: Callable[[Any], Any]) -> Iterator[Any]:
         return self._worked(lambda raw: fn(self._seen(raw)), self._parts(), effective_n_jobs(self.n_jobs))
 
-    def _parts(self) -> Iterator[Raw]:
+    def _parts(self) -> Iterator[Block]:
         for raw in self.blocks:
             for start in range(0, len(raw.X), self._step):
                 part = slice(start, start + self._step)
-                yield Raw(*(None if column is None else column[part] for column in raw))
+                yield Block(*(None if column is None else column[part] for column in raw))

@@ -10,13 +10,13 @@ import numpy as np
 
 from .._array import Array
 
-__all__ = ["Blocks", "Raw", "checked", "is_missing", "refuse_extremes"]
+__all__ = ["Block", "Blocks", "checked", "is_missing", "refuse_extremes"]
 
 BATCH_ROWS = 2**16
 """Rows read from a file at a time."""
 
 
-class Raw(NamedTuple):
+class Block(NamedTuple):
     """Some rows as users gave them."""
 
     X: Array
@@ -91,7 +91,7 @@ class Blocks:
 
         return cls(batches, names)
 
-    def __iter__(self) -> Iterator[Raw]:
+    def __iter__(self) -> Iterator[Block]:
         """The blocks, after the checks users deserve; rows of weight zero do not exist."""
         blocks = self.source() if callable(self.source) else self.source
         n_features = None
@@ -103,7 +103,7 @@ class Blocks:
             yield raw
 
     @cached_property
-    def first(self) -> Raw:
+    def first(self) -> Block:
         """The first block: what it looks like is what the others have to look like."""
         first = next(iter(self), None)
         if first is None:
@@ -119,7 +119,7 @@ def _cells(column: Any) -> np.ndarray:
     return cells if cells.dtype != object or column.null_count else cells.astype(str)
 
 
-def checked(block: Any, which: str, names: tuple[str, ...] | None = None) -> Raw:
+def checked(block: Any, which: str, names: tuple[str, ...] | None = None) -> Block:
     """A block as rows, or a sentence about what is wrong with it; rows of weight zero do not exist."""
     X, y, weight = (*block, None, None)[:3] if isinstance(block, tuple) else (block, None, None)
     X = np.asarray(X)
@@ -138,13 +138,15 @@ def checked(block: Any, which: str, names: tuple[str, ...] | None = None) -> Raw
             if is_missing(label):
                 raise ValueError(f"{which} has no label in row {row}; drop such rows first.")
     if weight is None:
-        return Raw(X, y)
+        return Block(X, y)
     weight = weight.astype(X.dtype, copy=False)
     if not np.all(weight >= 0) or not np.all(np.isfinite(weight)):
         raise ValueError(f"{which} has weights that are negative or not finite.")
     counts = weight > 0
     return (
-        Raw(X, y, weight) if np.all(counts) else Raw(X[counts], None if y is None else y[counts], weight[counts])
+        Block(X, y, weight)
+        if np.all(counts)
+        else Block(X[counts], None if y is None else y[counts], weight[counts])
     )
 
 

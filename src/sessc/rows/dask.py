@@ -21,7 +21,7 @@ import numpy as np
 
 from .._array import Array
 from .base import BlockRows, Rows
-from .blocks import Raw, checked
+from .blocks import Block, checked
 
 __all__ = ["DaskRows", "Held", "read_table"]
 
@@ -99,7 +99,7 @@ class Held:
 
     @cached_property
     def groups(self) -> tuple:
-        """Neighbouring partitions as delayed lists of Raw, computed and kept."""
+        """Neighbouring partitions as delayed lists of Block, computed and kept."""
         import dask
 
         n = len(self.parts)
@@ -137,14 +137,14 @@ def _aligned(column: Any, table: Any, what: str) -> np.ndarray | None:
     return parts
 
 
-def _gather(number: int, parts: list, y: list | None, weight: list | None) -> list[Raw]:
+def _gather(number: int, parts: list, y: list | None, weight: list | None) -> list[Block]:
     """On a worker: partitions as rows, after the checks users deserve."""
     n = len(parts)
     blocks = zip(parts, y or [None] * n, weight or [None] * n, strict=True)
     return [checked(block, f"Partition {number + k} of X") for k, block in enumerate(blocks)]
 
 
-def _sum(group: list[Raw], view: dict[str, Any], fn: Callable[[Any], Any]) -> Any:
+def _sum(group: list[Block], view: dict[str, Any], fn: Callable[[Any], Any]) -> Any:
     """On a worker: what a group of rows adds up to; None if it has none."""
     group = [raw for raw in group if len(raw.X)]
     return BlockRows(group, group[0], **view).sum(fn) if group else None

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._array import Array, array_namespace, scalar
-from .base import Block, Rows
+from .base import Rows, Samples
 
-__all__ = ["Frame", "centered", "measure", "standardized"]
+__all__ = ["Extent", "centered", "measure", "standardized"]
 
 
 @dataclass(frozen=True)
-class Frame:
+class Extent:
     """The place and size of weighted data."""
 
     center: Array
@@ -58,11 +58,11 @@ class _Moments:
         return xp.where(self.low == self.high, self.low, self.x / self.weight)
 
 
-def _moments(block: Block) -> _Moments:
+def _moments(samples: Samples) -> _Moments:
     # A mean is worth float64: with many rows a float32 sum loses more than the data's own rounding.
-    xp = array_namespace(block.X)
-    X = xp.astype(block.X, xp.float64)
-    weight = None if block.weight is None else xp.astype(block.weight, xp.float64)
+    xp = array_namespace(samples.X)
+    X = xp.astype(samples.X, xp.float64)
+    weight = None if samples.weight is None else xp.astype(samples.weight, xp.float64)
     if weight is None:
         return _Moments(scalar(X.shape[0], X), xp.sum(X, axis=0), xp.min(X, axis=0), xp.max(X, axis=0))
     counts = weight[:, None] > 0  # a row of weight zero does not exist
@@ -71,36 +71,36 @@ def _moments(block: Block) -> _Moments:
     return _Moments(xp.sum(weight), weight @ X, low, high)
 
 
-def _squares(block: Block) -> Array:
-    xp = array_namespace(block.X)
-    squares = block.X * block.X
-    return xp.astype(xp.sum(squares, axis=0) if block.weight is None else block.weight @ squares, xp.float64)
+def _squares(samples: Samples) -> Array:
+    xp = array_namespace(samples.X)
+    squares = samples.X * samples.X
+    return xp.astype(xp.sum(squares, axis=0) if samples.weight is None else samples.weight @ squares, xp.float64)
 
 
-def measure(rows: Rows) -> Frame:
+def measure(rows: Rows) -> Extent:
     """The frame of these rows, in two passes: squares are summed about the mean, where they are safe."""
     moments = rows.sum(_moments)
     xp = array_namespace(moments.x)
     center, weight = xp.astype(moments.mean, rows.dtype), float(moments.weight)
     squares = rows.standardized(center).sum(_squares)
     low, high = (xp.astype(bound, rows.dtype) for bound in (moments.low, moments.high))
-    return Frame(center, xp.astype(xp.sqrt(squares / weight), rows.dtype), weight, low, high)
+    return Extent(center, xp.astype(xp.sqrt(squares / weight), rows.dtype), weight, low, high)
 
 
-def centered(rows: Rows) -> tuple[Rows, Frame]:
-    """These rows measured from their mean, and the frame they have then."""
-    frame = measure(rows)
-    return rows.standardized(frame.center), _seen(frame, array_namespace(frame.center).ones_like(frame.center))
+def centered(rows: Rows) -> tuple[Rows, Extent]:
+    """These rows measured from their mean, and the extent they have then."""
+    extent = measure(rows)
+    return rows.standardized(extent.center), _seen(extent, array_namespace(extent.center).ones_like(extent.center))
 
 
-def standardized(rows: Rows) -> tuple[Rows, Frame]:
-    """These rows as z-scores, and the frame they have then."""
-    frame = measure(rows)
-    return rows.standardized(frame.center, frame.scale), _seen(frame, frame.scale)
+def standardized(rows: Rows) -> tuple[Rows, Extent]:
+    """These rows as z-scores, and the extent they have then."""
+    extent = measure(rows)
+    return rows.standardized(extent.center, extent.scale), _seen(extent, extent.scale)
 
 
-def _seen(frame: Frame, scale: Array) -> Frame:
-    """The same frame measured from its own centre, in units of ``scale``."""
-    xp = array_namespace(frame.center)
-    low, high = ((bound - frame.center) / scale for bound in (frame.low, frame.high))
-    return Frame(xp.zeros_like(frame.center), frame.spread / scale, frame.weight, low, high)
+def _seen(extent: Extent, scale: Array) -> Extent:
+    """The same extent measured from its own centre, in units of ``scale``."""
+    xp = array_namespace(extent.center)
+    low, high = ((bound - extent.center) / scale for bound in (extent.low, extent.high))
+    return Extent(xp.zeros_like(extent.center), extent.spread / scale, extent.weight, low, high)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._array import Array, array_namespace, is_foreign, like, to_numpy
-from .base import ArrayRows, Block, BlockRows, Rows
+from .base import ArrayRows, BlockRows, Rows, Samples
 from .blocks import Blocks, refuse_extremes
 from .clean import (
     existing_rows,
@@ -160,9 +160,9 @@ class _Distinct:
         return _Distinct(np.union1d(self.values, other.values))
 
 
-def _distinct(block: Block) -> _Distinct:
-    assert block.Y is not None
-    return _Distinct(np.unique(block.Y))
+def _distinct(samples: Samples) -> _Distinct:
+    assert samples.Y is not None
+    return _Distinct(np.unique(samples.Y))
 
 
 def class_rows(rows: Rows) -> tuple[np.ndarray, Rows]:
@@ -222,9 +222,9 @@ def holds_measurements(rows: Rows) -> bool:
     return bool(rows.sum(_count_fractions))
 
 
-def _count_fractions(block: Block) -> int:
-    assert block.Y is not None
-    Y = to_numpy(block.Y)
+def _count_fractions(samples: Samples) -> int:
+    assert samples.Y is not None
+    Y = to_numpy(samples.Y)
     return int(np.sum(np.floor(Y) != Y)) if Y.dtype.kind == "f" else 0
 
 
@@ -240,11 +240,11 @@ def real_rows(rows: Rows, *, standardize: bool) -> tuple[Rows, float, float]:
     return measured_rows(rows, mean, unit), mean, unit
 
 
-def _moments(origin: float, block: Block) -> np.ndarray:
-    assert block.Y is not None
-    Y = to_numpy(block.Y)[:, 0]
+def _moments(origin: float, samples: Samples) -> np.ndarray:
+    assert samples.Y is not None
+    Y = to_numpy(samples.Y)[:, 0]
     y = read_numbers(Y) - origin
-    weight = np.ones(len(y)) if block.weight is None else to_numpy(block.weight).astype(float)
+    weight = np.ones(len(y)) if samples.weight is None else to_numpy(samples.weight).astype(float)
     return np.asarray([weight.sum(), weight @ y, weight @ (y * y)])
 
 
@@ -258,8 +258,8 @@ def class_masses(rows: Rows) -> np.ndarray:
     return to_numpy(rows.as_given().sum(_mass))
 
 
-def _mass(block: Block) -> Array:
-    assert block.Y is not None
-    xp = array_namespace(block.Y)
-    Y = xp.astype(block.Y, xp.float64)
-    return xp.sum(Y, axis=0) if block.weight is None else xp.astype(block.weight, xp.float64) @ Y
+def _mass(samples: Samples) -> Array:
+    assert samples.Y is not None
+    xp = array_namespace(samples.Y)
+    Y = xp.astype(samples.Y, xp.float64)
+    return xp.sum(Y, axis=0) if samples.weight is None else xp.astype(samples.weight, xp.float64) @ Y

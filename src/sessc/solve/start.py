@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 
 from .._array import Array, array_namespace, bits, like, squared_distances, to_numpy
-from ..rows.base import Block, Rows
-from ..rows.extent import Frame
+from ..rows.base import Rows, Samples
+from ..rows.extent import Extent
 from ..terms.objective import Objective, Parameters
 from ..terms.sharing import Linear, Uniform
 from .alternate import alternate
@@ -49,8 +49,8 @@ def sample(rows: Rows, n_seeds: int, seed: int) -> Sample:
     return rows.as_given().sum(partial(_sample_block, max(2048, 32 * n_seeds), seed))
 
 
-def _sample_block(size: int, seed: int, block: Block) -> Sample:
-    X, weight = block.X, block.weight
+def _sample_block(size: int, seed: int, samples: Samples) -> Sample:
+    X, weight = samples.X, samples.weight
     xp = array_namespace(X)
     if weight is not None:
         counts = weight > 0
@@ -109,16 +109,16 @@ def k_means_seeds(X: np.ndarray, weight: np.ndarray, n_seeds: int, rng: np.rando
     return X[seeds]
 
 
-def k_means(rows: Rows, seeds: Array, frame: Frame) -> Array:
+def k_means(rows: Rows, seeds: Array, extent: Extent) -> Array:
     """Centres after k-means from these seeds: the solver with memberships of all or nothing."""
-    start = first_parameters(K_MEANS, seeds, frame)
-    return alternate(K_MEANS, rows, start, scale=frame.scale, max_iter=100, tol=1e-4).parameters.V
+    start = first_parameters(K_MEANS, seeds, extent)
+    return alternate(K_MEANS, rows, start, scale=extent.scale, max_iter=100, tol=1e-4).parameters.V
 
 
-def first_parameters(objective: Objective, V: Array, frame: Frame, outputs: Array | None = None) -> Parameters:
+def first_parameters(objective: Objective, V: Array, extent: Extent, outputs: Array | None = None) -> Parameters:
     """Parameters to start from: given centres, every varying feature alike, every rule the same outputs."""
     xp = array_namespace(V)
-    W = objective.weights(xp.zeros_like(V), squares=frame.spread[None, :])
+    W = objective.weights(xp.zeros_like(V), squares=extent.spread[None, :])
     if objective.loss is None or outputs is None:
         return Parameters(V, W)
     return Parameters(V, W, xp.ones_like(V[:, :1]) * like(outputs, V))

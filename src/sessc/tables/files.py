@@ -35,7 +35,7 @@ def trusted_types() -> list[str]:
     import sessc
 
     from ..cluster.base import Labels
-    from ..rows.extent import Frame
+    from ..rows.extent import Extent
     from ..solve.memory import Memory
     from ..terms.objective import Parameters, Statistics
     from ..tsk.consequents import Gram
@@ -43,7 +43,7 @@ def trusted_types() -> list[str]:
 
     public = [getattr(sessc, name) for name in sessc.__all__]
     inner = [Identity, Proportions, Softmax, Summary, Choice, Parameters]
-    inner += [Frame, Gram, Labels, Memory, Statistics, Stream]  # what a model needs to go on learning
+    inner += [Extent, Gram, Labels, Memory, Statistics, Stream]  # what a model needs to go on learning
     return sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in [*public, *inner] if isinstance(kind, type))
 
 

@@ -25,11 +25,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from .._array import Array, array_namespace, divide, epsilon, like, plain, scalar
-from ..rows.base import Block
+from ..rows.base import Samples
 from .losses import Loss
 from .sharing import Sharing, Uniform
 
-__all__ = ["Columns", "Objective", "Parameters", "Statistics"]
+__all__ = ["Expansion", "Objective", "Parameters", "Statistics"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Parameters:
         return Parameters(*(None if part is None else like(part, x) for part in (self.V, self.W, self.Z)))
 
 
-class Columns(NamedTuple):
+class Expansion(NamedTuple):
     """A block of rows spelled out as the columns ``[1, x, x^2, labels]`` that costs are linear in."""
 
     values: Array
@@ -58,12 +58,12 @@ class Columns(NamedTuple):
     """As many as features, or one: their sum."""
 
     @classmethod
-    def of(cls, block: Block, labels: Array | None = None, together: bool = False) -> Columns:
+    def of(cls, samples: Samples, labels: Array | None = None, together: bool = False) -> Expansion:
         """The columns of a block, with all squares together or one by one."""
-        X, xp = block.X, array_namespace(block.X)
+        X, xp = samples.X, array_namespace(samples.X)
         squares = xp.vecdot(X, X)[:, None] if together else X * X
         parts = [xp.ones_like(X[:, :1]), X, squares] + ([] if labels is None else [labels])
-        return cls(xp.concat(parts, axis=1), block.weight, X.shape[1], squares.shape[1])
+        return cls(xp.concat(parts, axis=1), samples.weight, X.shape[1], squares.shape[1])
 
 
 @dataclass(frozen=True)
@@ -138,10 +138,10 @@ class Objective:
         """The same cost for samples whose label is not known."""
         return replace(self, loss=None)
 
-    def columns(self, block: Block) -> Columns:
+    def columns(self, samples: Samples) -> Expansion:
         """``[1, x, x^2, labels]`` for a block of rows."""
-        labels = None if self.loss is None else self.loss.columns(block.Y)
-        return Columns.of(block, labels, together=self.weighting.is_fixed)
+        labels = None if self.loss is None else self.loss.columns(samples.Y)
+        return Expansion.of(samples, labels, together=self.weighting.is_fixed)
 
     def coefficients(self, parameters: Parameters) -> Array:
         """The matrix (R, K) whose product with a sample's columns is that sample's cost under each rule.
@@ -160,16 +160,16 @@ class Objective:
             slopes.append(slope)
         return xp.concat([constant - self._rounding(constant), *slopes], axis=1)
 
-    def cost(self, coefficients: Array, columns: Columns) -> Array:
+    def cost(self, coefficients: Array, columns: Expansion) -> Array:
         """Costs as a block of rules by rows, (R, n): reductions over rules then run along contiguous rows."""
         return coefficients @ columns.values.T
 
-    def memberships(self, coefficients: Array, columns: Columns) -> Array:
+    def memberships(self, coefficients: Array, columns: Expansion) -> Array:
         """How each row shares itself among the rules, (R, n)."""
         cost = self.cost(coefficients, columns)
         return self.membership.share(cost, axis=0, rounding=self._heeded(coefficients))
 
-    def statistics(self, coefficients: Array, columns: Columns) -> Statistics:
+    def statistics(self, coefficients: Array, columns: Expansion) -> Statistics:
         """One pass over a block: costs, best memberships, and what they add up to."""
         cost = self.cost(coefficients, columns)
         return summarise(columns, *self.membership.settle(cost, axis=0, rounding=self._heeded(coefficients)))
@@ -224,7 +224,7 @@ def rounding_of(size: Array) -> Array:
     return 64 * epsilon(size.dtype, xp) * xp.abs(size)
 
 
-def summarise(columns: Columns, amount: Array, penalty: Array | float = 0.0) -> Statistics:
+def summarise(columns: Expansion, amount: Array, penalty: Array | float = 0.0) -> Statistics:
     """Columns summed by given amounts (R, n), each row counting by its sample weight."""
     xp = array_namespace(amount)
     if columns.weight is not None:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from .._array import Array, array_namespace, to_numpy
-from ..rows.base import ArrayRows, Block, Rows, one_blas_thread
+from ..rows.base import ArrayRows, Rows, Samples, one_blas_thread
 from ..rules.base import design, firing
 
 __all__ = ["Gram", "gram", "ridge_path", "solve_gram"]
@@ -67,12 +67,12 @@ class Gram:
         return Gram(*(times * getattr(self, part.name) for part in fields(self)))
 
 
-def gram(centers: np.ndarray, widths: np.ndarray, order: int, block: Block) -> Gram:
+def gram(centers: np.ndarray, widths: np.ndarray, order: int, samples: Samples) -> Gram:
     # Always in float64: a Gram matrix squares the condition number. And as phi.T @ phi, of one array with
     # itself, which BLAS does in half the work.
-    xp = array_namespace(block.X)
-    Y, X, F = (xp.astype(part, xp.float64) for part in (block.Y, block.X, firing(block.X, centers, widths)))
-    root = xp.ones_like(X[:, 0]) if block.weight is None else xp.sqrt(xp.astype(block.weight, xp.float64))
+    xp = array_namespace(samples.X)
+    Y, X, F = (xp.astype(part, xp.float64) for part in (samples.Y, samples.X, firing(samples.X, centers, widths)))
+    root = xp.ones_like(X[:, 0]) if samples.weight is None else xp.sqrt(xp.astype(samples.weight, xp.float64))
     phi, Y = design(root * F, X, order), root[:, None] * Y
     return Gram(root @ root, root @ phi, root @ Y, phi.T @ phi, phi.T @ Y)
 

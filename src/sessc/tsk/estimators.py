@@ -21,9 +21,9 @@ from .._array import Array, array_namespace, divide, like, to_numpy
 from .._progress import CallbackSupportMixin, Progress, with_callbacks
 from ..cluster.base import Labels, SoftSubspace, class_labels, initial_centers, step, with_classes
 from ..cluster.named import SESSC
-from ..rows.base import ArrayRows, Block, Rows
+from ..rows.base import ArrayRows, Rows, Samples
 from ..rows.clean import RANGES, check_parameters, refuse_classes, refuse_one_class
-from ..rows.extent import Frame, centered, standardized
+from ..rows.extent import Extent, centered, standardized
 from ..rows.read import class_masses, class_rows, coded_rows, measured_rows, read_rows, real_rows
 from ..rules.base import Identity, Link, Proportions, RuleBase, Softmax, default_names
 from ..rules.explanation import Explanation
@@ -31,7 +31,7 @@ from ..rules.summary import ENOUGH_ROWS, Summary, summarize
 from ..solve.memory import Memory, online
 from ..solve.start import first_parameters, sample
 from ..terms.losses import LogLoss
-from ..terms.objective import Columns, Objective, Parameters, Statistics, summarise
+from ..terms.objective import Expansion, Objective, Parameters, Statistics, summarise
 from .consequents import gram, ridge_path, solve_gram
 from .refine import CrossEntropy, Moving, OutputLoss, Pulls, SquaredError, refine
 from .simplify import concise
@@ -50,7 +50,7 @@ class Problem:
 
     rows: Rows
     """Samples with labels, and the weights clustering gives them."""
-    frame: Frame
+    extent: Extent
     outputs: np.ndarray
     """What every rule says before it has learned anything."""
     class_weight: np.ndarray | None = None
@@ -69,7 +69,7 @@ class Stream:
     center: Array
     scale: Array
     """Origin and units of its rules."""
-    frame: Frame
+    extent: Extent
     parameters: Parameters | None
     """Its clusters; None where rules were given."""
     memory: Memory = field(default_factory=Memory)
@@ -77,18 +77,18 @@ class Stream:
 
 def pose(rows: Rows, labels: Labels, class_weight: np.ndarray | None = None, *, standardize: bool) -> Problem:
     """Rows in the coordinates of the rules: z-scores, or the units kept and only the mean taken off."""
-    rows, frame = (standardized if standardize else centered)(rows)
+    rows, extent = (standardized if standardize else centered)(rows)
     if rows.scale is None:
         rows = rows.standardized(rows.center, array_namespace(rows.center).ones_like(rows.center))
     assert labels.outputs is not None
-    return Problem(rows, frame, labels.outputs, class_weight)
+    return Problem(rows, extent, labels.outputs, class_weight)
 
 
 def starting_centers(problem: Problem, clusterer: SoftSubspace) -> list[np.ndarray]:
     """Where the rules start: as many as asked for, unless there are fewer distinct rows."""
     return initial_centers(
         problem.rows,
-        problem.frame,
+        problem.extent,
         clusterer.n_clusters,
         clusterer.init,
         clusterer.n_init,
@@ -100,14 +100,14 @@ def cluster(
     problem: Problem, clusterer: SoftSubspace, centers: list[np.ndarray], progress: Progress | None = None
 ) -> tuple[Objective, Parameters]:
     """The clusters that become rules."""
-    clusterer._resolve(problem.frame)
+    clusterer._resolve(problem.extent)
     objective = clusterer.make_objective()
     solutions = [
         clusterer._descend(
             objective,
             problem.rows,
-            problem.frame,
-            first_parameters(objective, V, problem.frame, problem.outputs),
+            problem.extent,
+            first_parameters(objective, V, problem.extent, problem.outputs),
             progress,
         )
         for V in centers
@@ -120,7 +120,7 @@ def deviations(problem: Problem, objective: Objective, parameters: Parameters) -
 
     Members count by membership itself, not by its power, as the paper prints it.
     """
-    V, spread = to_numpy(parameters.V), to_numpy(problem.frame.spread)
+    V, spread = to_numpy(parameters.V), to_numpy(problem.extent.spread)
     return spreads(members(problem, objective, parameters), V, spread)
 
 
@@ -129,8 +129,8 @@ def members(problem: Problem, objective: Objective, parameters: Parameters) -> S
     return problem.rows.sum(partial(_member_sums, objective, objective.coefficients(parameters)))
 
 
-def _member_sums(objective: Objective, coefficients: Array, block: Block) -> Statistics:
-    return summarise(Columns.of(block), objective.memberships(coefficients, objective.columns(block)))
+def _member_sums(objective: Objective, coefficients: Array, samples: Samples) -> Statistics:
+    return summarise(Expansion.of(samples), objective.memberships(coefficients, objective.columns(samples)))
 
 
 def spreads(members: Statistics, V: np.ndarray, spread: np.ndarray) -> np.ndarray:
@@ -146,7 +146,7 @@ def widths(problem: Problem, deviation: np.ndarray, width_scale: float) -> np.nd
     A feature that never varies gets no condition.
     """
     sigma = np.sqrt(width_scale * deviation)
-    return np.where(to_numpy(problem.frame.spread) > 0, sigma, np.inf).astype(deviation.dtype)
+    return np.where(to_numpy(problem.extent.spread) > 0, sigma, np.inf).astype(deviation.dtype)
 
 
 def scale_of_widths(width_scale: Any, n_features: int) -> float:
@@ -236,7 +236,7 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
             V, width = self._conditions(problem, parameters, members(problem, objective, parameters))
         else:
             parameters, (V, width) = None, self._given(problem)
-        self._stream = Stream(problem.rows.center, problem.rows.scale, problem.frame, parameters)
+        self._stream = Stream(problem.rows.center, problem.rows.scale, problem.extent, parameters)
         [consequents] = ridge_path(problem.fit_rows, V, width, self.order, np.asarray([self.alpha]))
         rules = Moving.from_rules(V, width, consequents)
         [rules], self.refine_history_ = self._improved(
@@ -258,7 +258,7 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Centres and widths of rules made of clusters, from sums over their members."""
         V = to_numpy(parameters.V)
-        deviation = spreads(sums, V, to_numpy(problem.frame.spread))
+        deviation = spreads(sums, V, to_numpy(problem.extent.spread))
         return V, widths(problem, deviation, scale_of_widths(self.width_scale, self.n_features_in_))
 
     def _given(self, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
@@ -288,8 +288,8 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
             if any(number is not None for number in conditions):
                 raise ValueError("conditions needs refinement to choose them; set refine to a few hundred.")
             return [rules] * len(conditions), np.empty(0)
-        frame = problem.frame
-        pulls = Pulls(ridge=alpha, start=self.pull, within=(to_numpy(frame.low), to_numpy(frame.high)))
+        extent = problem.extent
+        pulls = Pulls(ridge=alpha, start=self.pull, within=(to_numpy(extent.low), to_numpy(extent.high)))
         rows, loss = problem.fit_rows, self._output_loss
         rules = replace(rules, consequents=self._first_scale * rules.consequents)
         rules, history = refine(rows, rules, loss, pulls, max_iter=self.refine, stop=stop)
@@ -323,7 +323,7 @@ class _TSK(CallbackSupportMixin, BaseEstimator):
 
     def _rule_base(self, problem: Problem, rules: Moving) -> RuleBase:
         """The rules in z-scores, by which people compare features, whatever they were learned in."""
-        rows, unit = problem.rows, to_numpy(problem.frame.scale)
+        rows, unit = problem.rows, to_numpy(problem.extent.scale)
         center, scale = to_numpy(rows.center), to_numpy(rows.scale)
         consequents = self._target_scale * rules.consequents
         consequents[:, 0] += self._target_mean
@@ -382,14 +382,14 @@ class _Online(_TSK):
         rows = self._relabelled(read_rows(self, X, y, sample_weight, supervised=True))
         rows = rows.standardized(rows.at_home(stream.center), rows.at_home(stream.scale))
         recalled = stream.memory.of(rows.weight, memory)
-        frame = replace(stream.frame, weight=recalled.stands_for)
+        extent = replace(stream.extent, weight=recalled.stands_for)
         recalled, by_class = self._balance(rows, recalled)
-        problem, parameters = Problem(rows, frame, np.empty(0), by_class), stream.parameters
+        problem, parameters = Problem(rows, extent, np.empty(0), by_class), stream.parameters
         if parameters is None:
             V, width = self._given(problem)
         else:
             clusterer = self._clusterer()
-            clusterer._resolve(frame)
+            clusterer._resolve(extent)
             objective = clusterer.make_objective()
             recalled, parameters, _ = step(objective, rows, parameters, recalled)
             recalled = recalled.with_sum("members", members(problem, objective, parameters))
@@ -401,28 +401,28 @@ class _Online(_TSK):
         return self
 
 
-def _formula_of_rows(formula: Any, rules: RuleBase, block: Block) -> Array:
-    return formula(rules, block.X)
+def _formula_of_rows(formula: Any, rules: RuleBase, samples: Samples) -> Array:
+    return formula(rules, samples.X)
 
 
-def _total(formula: Any, rules: RuleBase, block: Block) -> np.ndarray:
+def _total(formula: Any, rules: RuleBase, samples: Samples) -> np.ndarray:
     """A formula of rules and samples summed over rows by weight."""
-    found = formula(rules, block.X)
+    found = formula(rules, samples.X)
     xp = array_namespace(found)
-    return to_numpy(xp.sum(found, axis=0) if block.weight is None else block.weight @ found).astype(float)
+    return to_numpy(xp.sum(found, axis=0) if samples.weight is None else samples.weight @ found).astype(float)
 
 
 def importances(problem: Problem, rules: RuleBase) -> np.ndarray:
     """How much the outputs change with each feature, per standard deviation, as shares of one."""
     squares = problem.rows.as_given().sum(partial(_total, RuleBase.slopes, rules))
-    size = (to_numpy(problem.frame.spread) > 0) * np.sqrt(squares)
+    size = (to_numpy(problem.extent.spread) > 0) * np.sqrt(squares)
     return size / (size.sum() or 1.0)
 
 
 def seen_by(rules: RuleBase, problem: Problem) -> Summary:
     """The training data as the rules remember them."""
     rows = problem.rows.as_given()
-    support = rows.sum(partial(_total, RuleBase.firing, rules)) / problem.frame.weight
+    support = rows.sum(partial(_total, RuleBase.firing, rules)) / problem.extent.weight
     if isinstance(rows, ArrayRows):
         step = -(-rows.n_rows // ENOUGH_ROWS)
         X, n_rows = to_numpy(rows.X[::step, :]), rows.n_rows
@@ -433,8 +433,8 @@ def seen_by(rules: RuleBase, problem: Problem) -> Summary:
     return summarize(X, support, weight, n_rows=n_rows)
 
 
-def _count(block: Block) -> int:
-    return int(block.X.shape[0])
+def _count(samples: Samples) -> int:
+    return int(samples.X.shape[0])
 
 
 _RULE_PARAMETERS = """\

@@ -27,7 +27,7 @@ import numpy as np
 from scipy.optimize import Bounds, minimize
 
 from .._array import Array, array_namespace, like, softmax, to_numpy
-from ..rows.base import Block, Rows, one_blas_thread
+from ..rows.base import Rows, Samples, one_blas_thread
 
 __all__ = ["CrossEntropy", "Moving", "OutputLoss", "Pulls", "SquaredError", "prepare", "refine", "slope"]
 
@@ -159,25 +159,25 @@ class Prepared(NamedTuple):
     weight: Array | None
 
 
-def prepare(block: Block) -> Prepared:
-    xp = array_namespace(block.X)
-    columns = xp.concat([xp.ones_like(block.X[:, :1]), block.X, block.X * block.X], axis=1)
-    labels: Array = block.Y
+def prepare(samples: Samples) -> Prepared:
+    xp = array_namespace(samples.X)
+    columns = xp.concat([xp.ones_like(samples.X[:, :1]), samples.X, samples.X * samples.X], axis=1)
+    labels: Array = samples.Y
     Y = xp.zeros(labels.shape[::-1], dtype=labels.dtype, device=getattr(labels, "device", None))
     Y += labels.T  # written out: reductions over classes then run along contiguous rows
-    return Prepared(columns, Y, block.weight)
+    return Prepared(columns, Y, samples.weight)
 
 
-def slope(loss: OutputLoss, rules: Moving, block: Prepared) -> Moving:
+def slope(loss: OutputLoss, rules: Moving, samples: Prepared) -> Moving:
     """The loss of a block of rows, and how it changes with everything that moves."""
-    columns = block.columns
+    columns = samples.columns
     xp = array_namespace(columns)
     V, P, B = (like(part, columns) for part in (rules.centers, rules.precisions, rules.consequents))
     n_features = V.shape[1]
     PV = P * V
     logits = xp.concat([-0.5 * xp.sum(PV * V, axis=1, keepdims=True), PV, -0.5 * P], axis=1) @ columns.T
     F = softmax(logits, axis=0)
-    value, along, dB = (_linear if B.shape[1] > 1 else _constant)(loss, F, B, block)
+    value, along, dB = (_linear if B.shape[1] > 1 else _constant)(loss, F, B, samples)
     G = F * (along - xp.sum(F * along, axis=0))
     sums = G @ columns
     one, z, zz = sums[:, :1], sums[:, 1 : 1 + n_features], sums[:, 1 + n_features :]
@@ -189,28 +189,28 @@ def slope(loss: OutputLoss, rules: Moving, block: Prepared) -> Moving:
     )
 
 
-def _constant(loss: OutputLoss, F: Array, B: Array, block: Prepared) -> tuple[Array, Array, Array]:
+def _constant(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[Array, Array, Array]:
     """Loss by row, its slope along firing levels (R, n), and along constant conclusions."""
-    value, E = _weighted(loss(B[:, 0, :].T @ F, block.Y), block)
+    value, E = _weighted(loss(B[:, 0, :].T @ F, samples.Y), samples)
     return value, B[:, 0, :] @ E, (F @ E.T)[:, None, :]
 
 
-def _linear(loss: OutputLoss, F: Array, B: Array, block: Prepared) -> tuple[Array, Array, Array]:
+def _linear(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[Array, Array, Array]:
     """The same for conclusions linear in ``[1, z]``: what each rule says is one product, (R, C, n)."""
     xp = array_namespace(F)
     n_rules, n_inputs, n_outputs = B.shape
-    inputs = block.columns[:, :n_inputs]
+    inputs = samples.columns[:, :n_inputs]
     says = xp.reshape(xp.permute_dims(B, (0, 2, 1)), (-1, n_inputs)) @ inputs.T
     says = xp.reshape(says, (n_rules, n_outputs, -1))
-    value, E = _weighted(loss(xp.sum(F[:, None, :] * says, axis=0), block.Y), block)
+    value, E = _weighted(loss(xp.sum(F[:, None, :] * says, axis=0), samples.Y), samples)
     along = xp.sum(says * E[None, :, :], axis=1)
     dB = xp.reshape(F[:, None, :] * E[None, :, :], (n_rules * n_outputs, -1)) @ inputs
     return value, along, xp.permute_dims(xp.reshape(dB, (n_rules, n_outputs, n_inputs)), (0, 2, 1))
 
 
-def _weighted(found: tuple[Array, Array], block: Prepared) -> tuple[Array, Array]:
+def _weighted(found: tuple[Array, Array], samples: Prepared) -> tuple[Array, Array]:
     value, E = found
-    return found if block.weight is None else (value * block.weight, E * block.weight)
+    return found if samples.weight is None else (value * samples.weight, E * samples.weight)
 
 
 def refine(

@@ -125,12 +125,14 @@ class Fold:
     def _votes(self, objective: Objective, parameters: Parameters, X: np.ndarray) -> np.ndarray:
         coefficients = objective.coefficients(parameters)
         return self._rows(X).map(
-            lambda block: objective.memberships(coefficients, objective.columns(block)).T @ parameters.Z
+            lambda samples: objective.memberships(coefficients, objective.columns(samples)).T @ parameters.Z
         )
 
     def _outputs(self, V: np.ndarray, width: np.ndarray, consequents: np.ndarray, X: np.ndarray) -> np.ndarray:
         order = self.model.order
-        return self._rows(X).map(lambda block: design(firing(block.X, V, width), block.X, order) @ consequents)
+        return self._rows(X).map(
+            lambda samples: design(firing(samples.X, V, width), samples.X, order) @ consequents
+        )
 
 
 def _takes_weights(scorer: Any) -> bool:
