@@ -17,6 +17,7 @@ __all__ = [
     "Array",
     "array_namespace",
     "bits",
+    "class_of",
     "divide",
     "epsilon",
     "exp",
@@ -179,3 +180,14 @@ def to_numpy(x: Array) -> np.ndarray:
     if hasattr(x, "cpu"):  # torch refuses an implicit copy from a GPU
         x = x.cpu()
     return np.from_dlpack(x) if not hasattr(x, "__array__") else np.asarray(x)
+
+
+def class_of(scores: Array, classes: np.ndarray) -> Array:
+    """The class of the highest score in each row (n, C); where the scores live, if classes are numbers."""
+    xp = array_namespace(scores)
+    best = xp.argmax(scores, axis=1)
+    if not is_foreign(scores):
+        return classes[best]
+    if classes.dtype.kind not in "iufb":
+        return classes[to_numpy(best)]
+    return xp.take(xp.asarray(np.array(classes), device=scores.device), best, axis=0)

@@ -387,12 +387,12 @@ def _info(options: argparse.Namespace) -> int:
 
 
 def _show_measures(model: Model) -> None:
-    from ..report.text import _count
+    from ..rules.wording import count
 
     width = max(map(len, model.evaluations), default=0)
     for k, (name, one) in enumerate(model.evaluations.items()):
         if not k:
-            print(f"On {_count(one.n_rows, 'row')} held out:")
+            print(f"On {count(one.n_rows, 'row')} held out:")
         print(f"  {name:<{width}}  " + ", ".join(f"{m} {value:.4g}" for m, value in one.measures.items()))
 
 

@@ -21,7 +21,7 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._array import Array, array_namespace, like, to_numpy
+from .._array import Array, array_namespace, class_of, like, to_numpy
 from .._progress import CallbackSupportMixin, Progress, with_callbacks
 from ..rows.base import ArrayRows, Rows
 from ..rows.clean import RANGES, TERM_RANGES, check_parameters, read_weights, refuse_one_class
@@ -35,7 +35,6 @@ from ..rows.read import (
     read_rows,
     real_rows,
 )
-from ..rules.base import class_of
 from ..solve.alternate import Solution, alternate
 from ..solve.memory import Memory, online
 from ..solve.start import first_parameters, k_means, k_means_seeds, random_seeds, sample

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..rules.base import Proportions, RuleBase, Softmax
+from ..rules.base import RuleBase
+from ..rules.links import Proportions, Softmax
 from ..tables.columns import Category, Columns, Number
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from ..rules.base import RuleBase
 from ..rules.pipelines import rules_of
-from .text import _one_line, _output_names
+from ..rules.wording import one_line, output_names
 
 __all__ = [
     "AccuracySizeDisplay",
@@ -170,7 +170,7 @@ class MembershipDisplay:
             self._bell(ax, values, self.rules, r, d, ls=dashes, lw=1.4, label=f"rule {r + 1}")
         for r in range(self.before.n_rules if self.before is not None else 0):
             self._bell(ax, values, self.before, r, d, ls="--", lw=0.8)
-        ax.set(title=_one_line(self.rules.feature_names[d]), ylim=(0, 1.05), yticks=[0, 1])
+        ax.set(title=one_line(self.rules.feature_names[d]), ylim=(0, 1.05), yticks=[0, 1])
 
     def _bell(self, ax: Any, values: np.ndarray, rules: Any, r: int, d: int, **style: Any) -> None:
         grade = np.exp(-0.5 * ((values - rules.centers_in_units[r, d]) / rules.widths_in_units[r, d]) ** 2)
@@ -209,7 +209,7 @@ class ConditionsDisplay:
     def _grid(self, ax: Any) -> None:
         shown = np.ma.masked_equal(self.strength_, 0)
         picture = ax.imshow(shown, cmap="Oranges", vmin=0, aspect="auto")
-        names = [_one_line(self.rules.feature_names[d]) for d in self.order_]
+        names = [one_line(self.rules.feature_names[d]) for d in self.order_]
         ax.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
         ax.set_yticks(range(self.rules.n_rules), [f"rule {r + 1}" for r in range(self.rules.n_rules)])
         ax.figure.colorbar(picture, ax=ax, label="narrowness")
@@ -238,7 +238,7 @@ class FiringDisplay:
         y = column_or_1d(y)
         check_consistent_length(fired, y)
         parts = [fired[y == label].sum(axis=0) / len(fired) for label in rules.classes]
-        return cls(np.stack(parts), _output_names(rules)).plot(ax)
+        return cls(np.stack(parts), output_names(rules)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         import matplotlib.pyplot as plt
@@ -321,7 +321,7 @@ class BoundaryDisplay:
         if rules.classes is None:
             self.answers_ = rules(rows).reshape(up.size, across.size)
             picture = ax.pcolormesh(across, up, self.answers_, cmap="viridis", shading="auto", rasterized=True)
-            ax.figure.colorbar(picture, ax=ax, label=_one_line(rules.target_name))
+            ax.figure.colorbar(picture, ax=ax, label=one_line(rules.target_name))
         else:
             self.answers_ = np.argmax(rules.outputs(rows), axis=1).reshape(up.size, across.size)
             colors = [COLORS[c % len(COLORS)] for c in range(len(rules.classes))]
@@ -329,7 +329,7 @@ class BoundaryDisplay:
             ax.pcolormesh(across, up, self.answers_, shading="auto", rasterized=True, **style)
         if X is not None:
             self._rows(ax, np.asarray(X, dtype=float), y)
-        ax.set(xlabel=_one_line(rules.feature_names[a]), ylabel=_one_line(rules.feature_names[b]))
+        ax.set(xlabel=one_line(rules.feature_names[a]), ylabel=one_line(rules.feature_names[b]))
         ax.set(xlim=(across[0], across[-1]), ylim=(up[0], up[-1]))
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -343,7 +343,7 @@ class BoundaryDisplay:
             low, high = self.answers_.min(), self.answers_.max()
             ax.scatter(X[:, a], X[:, b], s=10, c=np.asarray(y), vmin=low, vmax=high, ec="white", lw=0.3)
             return
-        for c, (label, name) in enumerate(zip(self.rules.classes, _output_names(self.rules), strict=True)):
+        for c, (label, name) in enumerate(zip(self.rules.classes, output_names(self.rules), strict=True)):
             own = np.asarray(y) == label
             ax.scatter(X[own, a], X[own, b], s=8, color=COLORS[c % len(COLORS)], label=name)
         ax.legend(frameon=False)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from ..rules.base import RuleBase
-from .text import Sentence, sentences
+from .phrases import Sentence, sentences
 
 __all__ = ["to_latex", "to_markdown"]
 

@@ -19,68 +19,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_array
 
-from .._array import Array, array_namespace, divide, is_foreign, like, scalar, softmax, to_numpy
+from .._array import Array, array_namespace, class_of, is_foreign, like, softmax
 from ..rows.blocks import refuse_extremes
 from .choices import Choice
+from .links import Link
 from .summary import Summary
 
 if TYPE_CHECKING:
     from .evaluation import Comparison, Evaluation
     from .explanation import Explanation
 
-__all__ = [
-    "Identity",
-    "Link",
-    "Proportions",
-    "RuleBase",
-    "Softmax",
-    "class_of",
-    "default_names",
-    "design",
-    "firing",
-]
-
-
-class Link:
-    """How raw outputs become what the model states."""
-
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
-
-    def of_one_rule(self, outputs: np.ndarray) -> np.ndarray:
-        """What a rule's own outputs (n_outputs,) are shown as: as they are, unless they mean something clearer."""
-        return outputs
-
-
-@dataclass(frozen=True)
-class Identity(Link):
-    """Outputs are the prediction (regression)."""
-
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        return outputs
-
-
-@dataclass(frozen=True)
-class Proportions(Link):
-    """Outputs fitted to 0 and 1 by least squares: negative parts are cut and the rest is made to sum to one."""
-
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        xp = array_namespace(outputs)
-        positive = xp.maximum(outputs, scalar(0.0, outputs))
-        total = xp.sum(positive, axis=1, keepdims=True)
-        return divide(positive, total, otherwise=scalar(1 / outputs.shape[1], outputs))
-
-
-@dataclass(frozen=True)
-class Softmax(Link):
-    """Outputs fitted by cross-entropy: they are logarithms of odds."""
-
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        return softmax(outputs, axis=1)
-
-    def of_one_rule(self, outputs: np.ndarray) -> np.ndarray:
-        """The probabilities where this rule alone fires."""
-        return softmax(outputs, axis=0)
+__all__ = ["RuleBase", "default_names", "design", "firing"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -390,17 +339,6 @@ class RuleBase:
 def default_names(n_features: int) -> tuple[str, ...]:
     """Names for features that have none."""
     return tuple(f"x{d}" for d in range(n_features))
-
-
-def class_of(scores: Array, classes: np.ndarray) -> Array:
-    """The class of the highest score in each row (n, C); where the scores live, if classes are numbers."""
-    xp = array_namespace(scores)
-    best = xp.argmax(scores, axis=1)
-    if not is_foreign(scores):
-        return classes[best]
-    if classes.dtype.kind not in "iufb":
-        return classes[to_numpy(best)]
-    return xp.take(xp.asarray(np.array(classes), device=scores.device), best, axis=0)
 
 
 def firing(Z: Array, centers: Array, widths: Array) -> Array:

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from .base import Identity, Proportions, RuleBase, Softmax
+from .base import RuleBase
+from .links import Identity, Proportions, Softmax
+from .wording import amount, bell, odds
 
 __all__ = ["with_condition", "with_output", "without_condition", "without_rule", "write"]
 
@@ -43,8 +45,8 @@ def with_condition(
         widths[r, d] = width / rules.scale[d]
     changed = replace(rules, centers=centers, widths=widths)
     name = rules.feature_names[d]
-    was = f"instead of {_said(rules, r, d)}" if had else "added"
-    return _noted(changed, f"rule {rule}: {name} is {_said(changed, r, d)} {was}")
+    was = f"instead of {bell(rules, r, d)}" if had else "added"
+    return _noted(changed, f"rule {rule}: {name} is {bell(changed, r, d)} {was}")
 
 
 def without_condition(rules: RuleBase, rule: int, feature: str) -> RuleBase:
@@ -129,7 +131,7 @@ def write(
     centers, widths = np.full((2, len(rules), len(names)), np.nan)
     for r, (conditions, _) in enumerate(rules):
         for name, condition in conditions.items():
-            centers[r, names.index(name)], widths[r, names.index(name)] = _bell(r, name, condition)
+            centers[r, names.index(name)], widths[r, names.index(name)] = _center_and_width(r, name, condition)
     asked = np.isfinite(widths)
     count = np.maximum(asked.sum(axis=0), 1)
     mean = np.where(asked, centers, 0.0).sum(axis=0) / count
@@ -181,7 +183,7 @@ def _names(rules: Sequence[tuple[Mapping[str, Any], Any]], features: Any) -> lis
     return names
 
 
-def _bell(r: int, name: str, condition: Any) -> tuple[float, float]:
+def _center_and_width(r: int, name: str, condition: Any) -> tuple[float, float]:
     """A condition given by a person: a centre and a width."""
     if not isinstance(condition, (tuple, list)) or len(condition) != 2 or not all(map(_is_number, condition)):
         raise ValueError(f"rule {r + 1} wants {name!r} to be {condition!r}; give a number and a width above 0.")
@@ -230,19 +232,10 @@ def _feature(rules: RuleBase, name: str) -> int:
     return rules.feature_names.index(name)
 
 
-def _said(rules: RuleBase, r: int, d: int) -> str:
-    from ..report.text import _number
-
-    center, width = rules.centers_in_units[r, d], rules.widths_in_units[r, d]
-    return f"about {_number(center, width)} (± {_number(width, width)})"
-
-
 def _words(rules: RuleBase, outputs: list[float]) -> str:
-    from ..report.text import _amount, _odds
-
     if rules.classes is None:
-        return f"{rules.target_name} = {_amount(rules, outputs[0])}"
-    return _odds(rules, np.asarray(outputs))
+        return f"{rules.target_name} = {amount(rules, outputs[0])}"
+    return odds(rules, np.asarray(outputs))
 
 
 def _noted(rules: RuleBase, change: str) -> RuleBase:

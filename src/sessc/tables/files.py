@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
-from ..rules.base import Identity, Link, Proportions, RuleBase, Softmax
+from ..rules.base import RuleBase
 from ..rules.choices import Choice
 from ..rules.evaluation import Evaluation
+from ..rules.links import Identity, Link, Proportions, Softmax
 from ..rules.summary import BINS, SHARES, Summary
 from .columns import Category, Column, Columns, Number
 from .model import Model

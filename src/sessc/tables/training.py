@@ -14,8 +14,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ..report.text import _count
 from ..rules.evaluation import measured
+from ..rules.wording import count
 from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
 from .columns import Columns, Number, Table, learn, number, quoted, remedy, slips
 from .model import Model
@@ -93,7 +93,7 @@ def _with_target(table: Table, target: str) -> tuple[Table, list[str], list[int]
         raise ValueError(f"there is no column {target!r} to predict; there are {', '.join(table)}.")
     kept = [k for k, cell in enumerate(table[target]) if cell is not None]
     lost = len(table[target]) - len(kept)
-    notes = [f"{_count(lost, 'row')} without {target} {'are' if lost > 1 else 'is'} left out"] if lost else []
+    notes = [f"{count(lost, 'row')} without {target} {'are' if lost > 1 else 'is'} left out"] if lost else []
     return {name: [cells[k] for k in kept] for name, cells in table.items()}, notes, [k + 1 for k in kept]
 
 

@@ -25,8 +25,9 @@ from ..rows.base import ArrayRows, Rows, Samples
 from ..rows.clean import RANGES, check_parameters, refuse_classes, refuse_one_class
 from ..rows.extent import Extent, centered, standardized
 from ..rows.read import class_masses, class_rows, coded_rows, measured_rows, read_rows, real_rows
-from ..rules.base import Identity, Link, Proportions, RuleBase, Softmax, default_names
+from ..rules.base import RuleBase, default_names
 from ..rules.explanation import Explanation
+from ..rules.links import Identity, Link, Proportions, Softmax
 from ..rules.summary import ENOUGH_ROWS, Summary, summarize
 from ..solve.memory import Memory, online
 from ..solve.start import first_parameters, sample
