@@ -33,25 +33,9 @@ def to_html(
     evaluations: Mapping[str, Evaluation] | None = None,
     examples: Any = None,
 ) -> str:
-    """The rules as a web page: cards with small pictures, and a panel that recomputes the answer for any values.
+    """The rules as a web page; :meth:`sessc.RuleBase.to_html` says what its parameters mean.
 
     The page is one file. It loads nothing, sends nothing, and works from a disk, on a phone and on paper.
-
-    Parameters
-    ----------
-    rules : RuleBase
-    path : path, optional
-        Where to write the page.
-    title : str, optional
-    evaluations : dict of Evaluation, optional
-        Measures to show, on rows held out from learning, by the name of the model, that of these rules first.
-    examples : data frame or array of shape (n, n_features), optional
-        Rows to start from on the page. They are in the file for everyone to see, so none are by default.
-
-    Returns
-    -------
-    str
-        The page.
     """
     model = json.loads(dumps(Model(rules, evaluations=evaluations or {})))
     payload = {

@@ -21,28 +21,7 @@ def to_text(
     words: bool = True,
     width: int | None = None,
 ) -> str:
-    """The rules as readable text.
-
-    Conditions of a rule stand in the order of their strength: how narrow they are compared with the spread
-    of the feature. ``about 17.5 (± 2.1)`` means a bell curve centred at 17.5 with standard deviation 2.1.
-    A linear conclusion is written from the rule's own centre, so that its constant is what the rule says there.
-
-    Parameters
-    ----------
-    rules : RuleBase
-    max_conditions : int, optional
-        Show only this many of the strongest conditions of each rule, and say how many were left out.
-    max_terms : int, optional
-        Show only this many of the largest terms of each linear conclusion, and say how many were left out.
-    words : bool, default=True
-        Say, where the data are known, whether a centre is low, medium or high among them.
-    width : int, optional
-        Break lines that are longer.
-
-    Returns
-    -------
-    str
-    """
+    """The rules as readable text; :meth:`sessc.RuleBase.to_text` says what its parameters mean."""
     found = sentences(rules, max_conditions, max_terms, words)
     parts = ["\n".join(_broken(_head(rules, max_conditions, max_terms).split("\n"), width, ""))]
     for r, sentence in enumerate(found):

@@ -69,15 +69,7 @@ def without_rule(rules: RuleBase, rule: int) -> RuleBase:
 
 
 def with_output(rules: RuleBase, rule: int, output: Mapping[Any, float] | float) -> RuleBase:
-    """What a rule concludes, at its own centre if it is linear.
-
-    Parameters
-    ----------
-    rules : RuleBase
-    rule : int
-    output : float, or dict of a number for each class
-        A value, or the probabilities of the classes where the rule speaks alone.
-    """
+    """What a rule concludes, at its own centre if it is linear."""
     r = _rule(rules, rule)
     said = np.asarray(_outputs(rules, output), dtype=rules.consequents.dtype)
     if isinstance(rules.link, Softmax):
@@ -99,33 +91,7 @@ def write(
     classes: Sequence[Any] | None = None,
     target_name: str = "y",
 ) -> RuleBase:
-    """A rule base written by hand.
-
-    Parameters
-    ----------
-    rules : sequence of (conditions, output)
-        Conditions are a dict of (centre, width) for each feature the rule asks about; an output is a number, or a
-        dict of the probability of each class.
-    features : sequence of str, optional
-        All features, in the order of the columns of the data; by default those mentioned, in that order.
-    classes : sequence, optional
-        All classes; by default those mentioned, sorted. None mentioned makes it a regression.
-    target_name : str
-
-    Returns
-    -------
-    RuleBase
-
-    Examples
-    --------
-    >>> from sessc import RuleBase
-    >>> rules = RuleBase.write([
-    ...     ({"age": (70, 10)}, {"ill": 0.6, "well": 0.4}),
-    ...     ({"age": (30, 20), "pulse": (60, 15)}, {"well": 0.9, "ill": 0.1}),
-    ... ])
-    >>> rules([[65, 80], [25, 62]])
-    array(['ill', 'well'], dtype='<U4')
-    """
+    """A rule base written by hand; :meth:`sessc.RuleBase.write` says what its parameters mean."""
     rules = _pairs(rules)
     names = _names(rules, features)
     centers, widths = np.full((2, len(rules), len(names)), np.nan)
