@@ -19,7 +19,7 @@ def rules():
         ({"kind=u": (1, 0.5), "x": (0, 1)}, {"a": 1.0}),
         ({"kind=v": (1, 0.5), "asked=yes": (0, 1)}, {"b": 1.0}),
     ]
-    rules = RuleBase.write(written, features=["kind=u", "kind=v", "x", "asked=yes"])
+    rules = RuleBase.by_hand(written, features=["kind=u", "kind=v", "x", "asked=yes"])
     return replace(rules, choices=(Choice("kind", (0, 1), ("u", "v"), "w"), Choice("asked", (3,), ("yes",), "no")))
 
 

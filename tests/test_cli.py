@@ -101,7 +101,7 @@ def test_rules_changed_by_hand_still_take_the_raw_table(folder, capsys, tmp_path
     assert main(["predict", str(tmp_path / "changed.json"), str(folder / "new.csv")]) == 0
     assert capsys.readouterr().out.startswith("health,p(ill),p(well)\n")
     with pytest.raises(ValueError, match=r"the columns give the features age, .*, and the rules are about age\."):
-        model.with_rules(RuleBase.write([({"age": (60.0, 5.0)}, {"ill": 1.0}), ({}, {"well": 1.0})]))
+        model.with_rules(RuleBase.by_hand([({"age": (60.0, 5.0)}, {"ill": 1.0}), ({}, {"well": 1.0})]))
 
 
 def test_answers_go_to_a_file_or_as_json(folder, capsys, tmp_path):

@@ -135,7 +135,7 @@ def test_examples_are_there_only_when_asked_for(opened):
 
 
 def test_names_are_shown_and_never_run(opened):
-    rules = RuleBase.write(
+    rules = RuleBase.by_hand(
         [
             (dict.fromkeys(HOSTILE, (0.0, 1.0)), {"<b>bold</b>": 1.0}),
             ({HOSTILE[0]: (2.0, 1.0)}, {HOSTILE[1]: 1.0}),
@@ -165,7 +165,7 @@ def test_measures_and_confusions_are_shown(opened):
 
 
 def test_rules_without_data_and_without_conditions_have_a_page(opened):
-    rules = RuleBase.write([({"x": (0.0, 1.0)}, 1.0), ({}, 2.0)])
+    rules = RuleBase.by_hand([({"x": (0.0, 1.0)}, 1.0), ({}, 2.0)])
     page = opened(rules)
     assert page.locator("#answer h3").inner_text() == f"y = {amount(rules, rules([[0.0]])[0])}"
     line = opened(replace(classifier(order=1, refine=10), summary=None))

@@ -18,7 +18,7 @@ from .base import RuleBase
 from .links import Identity, Proportions, Softmax
 from .wording import amount, bell, odds
 
-__all__ = ["with_condition", "with_output", "without_condition", "without_rule", "write"]
+__all__ = ["by_hand", "with_condition", "with_output", "without_condition", "without_rule"]
 
 SURE = 1e-6
 """A probability set by hand is kept this far from certainty, where its logarithm would be infinite."""
@@ -84,14 +84,14 @@ def with_output(rules: RuleBase, rule: int, output: Mapping[Any, float] | float)
     )
 
 
-def write(
+def by_hand(
     rules: Sequence[tuple[Mapping[str, tuple[float, float]], Mapping[Any, float] | float]],
     *,
     features: Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
     target_name: str = "y",
 ) -> RuleBase:
-    """A rule base written by hand; :meth:`sessc.RuleBase.write` says what its parameters mean."""
+    """A rule base written by hand; :meth:`sessc.RuleBase.by_hand` says what its parameters mean."""
     rules = _pairs(rules)
     names = _names(rules, features)
     centers, widths = np.full((2, len(rules), len(names)), np.nan)

@@ -75,7 +75,7 @@ class Forms:
         return load(path).rules
 
     @classmethod
-    def write(
+    def by_hand(
         cls,
         rules: Sequence[tuple[Mapping[str, tuple[float, float]], Mapping[Any, float] | float]],
         *,
@@ -103,16 +103,16 @@ class Forms:
         Examples
         --------
         >>> from sessc import RuleBase
-        >>> rules = RuleBase.write([
+        >>> rules = RuleBase.by_hand([
         ...     ({"age": (70, 10)}, {"ill": 0.6, "well": 0.4}),
         ...     ({"age": (30, 20), "pulse": (60, 15)}, {"well": 0.9, "ill": 0.1}),
         ... ])
         >>> rules([[65, 80], [25, 62]])
         array(['ill', 'well'], dtype='<U4')
         """
-        from .editing import write
+        from .editing import by_hand
 
-        return write(rules, features=features, classes=classes, target_name=target_name)
+        return by_hand(rules, features=features, classes=classes, target_name=target_name)
 
     def with_condition(
         self: Any, rule: int, feature: str, about: float | None = None, width: float | None = None
