@@ -9,8 +9,9 @@ import pytest
 from sessc import RuleBase, TSKClassifier
 from sessc.rules.choices import Choice
 from sessc.tables.columns import Category, Columns, Number, learn
-from sessc.tables.files import dumps, loads, trusted_types
+from sessc.tables.files import dumps, loads
 from sessc.tables.training import train
+from sessc.tables.trusted import trusted_types
 
 
 @pytest.fixture

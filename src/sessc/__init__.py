@@ -28,6 +28,7 @@ from .rules.base import RuleBase
 from .rules.explanation import Explanation
 from .rules.pipelines import rules_of
 from .tables.model import Model
+from .tables.trusted import trusted_types
 from .terms.losses import LogLoss, Loss, SquaredLoss
 from .terms.objective import Objective
 from .terms.sharing import Entropy, Linear, Power, Quadratic, Sharing, Uniform
@@ -75,5 +76,6 @@ __all__ = [
     "partition_coefficient",
     "partition_entropy",
     "rules_of",
+    "trusted_types",
     "xie_beni",
 ]

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..rules.base import RuleBase
+from ..rules.document import evaluations_to_data, to_data
 from ..rules.evaluation import Evaluation
 from ..rules.wording import count, number, output_names
-from ..tables.files import dumps
-from ..tables.model import Model
 from .phrases import UNITS, conclusion, conditions_of, holds_always, sentences
 
 __all__ = ["to_html"]
@@ -37,13 +36,13 @@ def to_html(
 
     The page is one file. It loads nothing, sends nothing, and works from a disk, on a phone and on paper.
     """
-    model = json.loads(dumps(Model(rules, evaluations=evaluations or {})))
+    model = to_data(rules)
     payload = {
         "model": model,
         "labels": output_names(rules),
         "about": _about(rules),
         "sentences": [_sentence(rules, r) for r in range(rules.n_rules)],
-        "evaluations": model.pop("evaluations"),
+        "evaluations": evaluations_to_data(evaluations or {}),
         "examples": _examples(rules, examples),
         "unit": UNITS.get(type(rules.link), "The answer is the sum of what rules add."),
         "terms": MAX_TERMS,
