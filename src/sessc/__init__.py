@@ -16,7 +16,6 @@ from .cluster.named import (
 )
 from .cluster.validity import fukuyama_sugeno, partition_coefficient, partition_entropy, xie_beni
 from .report.plots import (
-    AccuracySizeDisplay,
     BoundaryDisplay,
     ConditionsDisplay,
     ConvergenceDisplay,
@@ -33,6 +32,7 @@ from .terms.losses import LogLoss, Loss, SquaredLoss
 from .terms.objective import Objective
 from .terms.sharing import Entropy, Linear, Power, Quadratic, Sharing, Uniform
 from .tsk.estimators import TSKClassifier, TSKRegressor
+from .tsk.lengths import AccuracySizeDisplay
 from .tsk.tuning import TSKClassifierCV, TSKRegressorCV
 
 __all__ = [
