@@ -1,5 +1,6 @@
-"""Fuzzy rule models for scikit-learn."""
+"""Fuzzy rule models for scikit-learn. What is exported here is public, and documented; everything else is not."""
 
+from . import datasets
 from ._version import __version__
 from .cluster.base import SoftSubspaceClustering
 from .cluster.named import (
@@ -24,8 +25,13 @@ from .report.plots import (
 )
 from .rows.blocks import Blocks
 from .rules.base import RuleBase
-from .rules.explanation import Explanation
+from .rules.choices import Choice
+from .rules.evaluation import Comparison, Evaluation
+from .rules.explanation import Change, Explanation
+from .rules.links import Identity, Link, Proportions, Softmax
 from .rules.pipelines import rules_of
+from .rules.summary import Summary
+from .tables.columns import Category, Columns, Number
 from .tables.model import Model
 from .tables.trusted import trusted_types
 from .terms.losses import LogLoss, Loss, SquaredLoss
@@ -46,18 +52,28 @@ __all__ = [
     "AccuracySizeDisplay",
     "Blocks",
     "BoundaryDisplay",
+    "Category",
+    "Change",
+    "Choice",
+    "Columns",
+    "Comparison",
     "ConditionsDisplay",
     "ConvergenceDisplay",
     "Entropy",
+    "Evaluation",
     "Explanation",
     "FiringDisplay",
+    "Identity",
     "Linear",
+    "Link",
     "LogLoss",
     "Loss",
     "MembershipDisplay",
     "Model",
+    "Number",
     "Objective",
     "Power",
+    "Proportions",
     "Quadratic",
     "RuleBase",
     "SESSCClassifier",
@@ -65,13 +81,16 @@ __all__ = [
     "SFPClassifier",
     "Sharing",
     "SoftSubspaceClustering",
+    "Softmax",
     "SquaredLoss",
+    "Summary",
     "TSKClassifier",
     "TSKClassifierCV",
     "TSKRegressor",
     "TSKRegressorCV",
     "Uniform",
     "__version__",
+    "datasets",
     "fukuyama_sugeno",
     "partition_coefficient",
     "partition_entropy",
