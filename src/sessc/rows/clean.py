@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from .._array import Array, array_namespace, is_foreign
 from ..terms.losses import Loss
 from ..terms.sharing import Sharing, Uniform
-from .blocks import is_missing, refuse_extremes
+from .blocks import is_missing, largest_square_root, refuse_extremes, too_large, unmasked
 
 __all__ = [
     "POSITIVE",
@@ -23,7 +24,6 @@ __all__ = [
     "check_each",
     "check_parameters",
     "existing_rows",
-    "is_real_valued",
     "read_classes",
     "read_numbers",
     "read_table",
@@ -184,7 +184,9 @@ def read_targets(estimator: Any, y: Any, X: np.ndarray) -> np.ndarray:
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
-    y = column_or_1d(y, warn=True)
+    if np.iscomplexobj(y):
+        raise ValueError(_no_targets(np.asarray(y).dtype))
+    y = column_or_1d(unmasked(y, "y holds values") if np.ma.isMaskedArray(y) else y, warn=True)
     check_consistent_length(X, y)
     if (
         y.dtype == object
@@ -194,10 +196,49 @@ def read_targets(estimator: Any, y: Any, X: np.ndarray) -> np.ndarray:
     return y
 
 
-def read_numbers(y: np.ndarray) -> np.ndarray:
-    """Targets that are measurements."""
-    y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
-    return y.astype(float)
+def read_numbers(y: Array, dtype: Any) -> Array:
+    """Targets that are measurements, in double precision, wherever they are; rules will compute in ``dtype``."""
+    xp = array_namespace(y)
+    with np.errstate(over="ignore"):  # of long doubles, which are then infinite
+        y = xp.astype(_real(y) if is_foreign(y) else _numeric(y), xp.float64)
+    if bool(xp.all(xp.abs(y) < largest_square_root(dtype))):
+        return y
+    if not bool(xp.all(xp.isfinite(y))):
+        what = "NaN" if bool(xp.any(xp.isnan(y))) else "an infinite value (inf)"
+        raise ValueError(f"y contains {what}; drop such rows first.")
+    raise ValueError(too_large("y", float(xp.max(xp.abs(y))), dtype))
+
+
+def _no_targets(dtype: Any) -> str:
+    return f"y holds {dtype} values, which are neither classes nor real targets; encode them as numbers first."
+
+
+def _real(y: Array) -> Array:
+    if not array_namespace(y).isdtype(y.dtype, ("bool", "integral", "real floating")):
+        raise ValueError(_no_targets(y.dtype))
+    return y
+
+
+def _numeric(y: np.ndarray) -> np.ndarray:
+    """Targets as an array of a numeric type."""
+    if y.dtype.kind in "fiub":
+        return y
+    if y.dtype.kind not in "OUST":
+        raise ValueError(_no_targets(y.dtype))
+    return np.asarray([_number(value) for value in y.ravel()]).reshape(y.shape)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, (str, bytes)):
+        raise ValueError(
+            f"y holds text such as {str(value)!r}; real targets are numbers, encode it as such first."
+        )
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError("y holds whole numbers too large for float64; rescale them.") from None
+    except (TypeError, ValueError):
+        raise ValueError(f"y holds {value!r}, which is no number; encode it as one first.") from None
 
 
 def read_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -222,8 +263,3 @@ def refuse_one_class(classes: np.ndarray) -> None:
         raise ValueError(
             f"y holds only one class, {classes.tolist()[0]!r}; a classifier needs at least two to tell apart."
         )
-
-
-def is_real_valued(y: Any) -> bool:
-    """Whether targets are measurements and not classes."""
-    return type_of_target(y).startswith("continuous")

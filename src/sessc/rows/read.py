@@ -11,10 +11,9 @@ from sklearn.utils.validation import validate_data
 
 from .._array import Array, array_namespace, is_foreign, like, to_numpy
 from .base import ArrayRows, BlockRows, Rows, Samples
-from .blocks import Blocks, refuse_extremes
+from .blocks import Blocks, largest_square_root, refuse_extremes
 from .clean import (
     existing_rows,
-    is_real_valued,
     read_classes,
     read_numbers,
     read_table,
@@ -117,8 +116,7 @@ def _read_foreign(
         )
     if X.dtype not in (xp.float32, xp.float64):
         X = xp.astype(X, xp.float64)
-    limit = float(xp.finfo(X.dtype).max) ** 0.5 / 1e4
-    if not bool(xp.all(xp.abs(X) < limit)):
+    if not bool(xp.all(xp.abs(X) < largest_square_root(_numpy_dtype(X)))):
         refuse_extremes(to_numpy(X), "X")
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     weight = None
@@ -203,7 +201,16 @@ def _codes(classes: np.ndarray, y: Array) -> np.ndarray:
 
 def measured_rows(rows: Rows, mean: float, unit: float) -> Rows:
     """The rows with targets from a known mean, in a known unit."""
-    return _encoded(rows, partial(_measured, mean, unit, rows.dtype), None)
+    return _encoded(rows, partial(_measured, mean, unit, _precision(rows)), None)
+
+
+def _precision(rows: Rows) -> np.dtype:
+    """What formulas compute in, as NumPy calls it."""
+    return _numpy_dtype(rows.X) if isinstance(rows, ArrayRows) else np.dtype(rows.dtype)
+
+
+def _numpy_dtype(X: Array) -> np.dtype:
+    return to_numpy(X[:0, :]).dtype
 
 
 def _encoded(rows: Rows, encode: Any, n_classes: int | None) -> Rows:
@@ -217,40 +224,49 @@ def _encoded(rows: Rows, encode: Any, n_classes: int | None) -> Rows:
 
 def holds_measurements(rows: Rows) -> bool:
     """Whether labels are real targets and not classes: numbers that are not all whole."""
-    if isinstance(rows, ArrayRows) and not is_foreign(rows.y):
-        return is_real_valued(rows.y)
+    if isinstance(rows, ArrayRows):
+        return _fractions(rows.y) > 0
     return bool(rows.sum(_count_fractions))
 
 
 def _count_fractions(samples: Samples) -> int:
-    assert samples.Y is not None
-    Y = to_numpy(samples.Y)
-    return int(np.sum(np.floor(Y) != Y)) if Y.dtype.kind == "f" else 0
+    return _fractions(samples.Y)
+
+
+def _fractions(y: Array) -> int:
+    """How many labels are no whole numbers, or so large that they would be whole in any case."""
+    y = to_numpy(y)
+    return int(np.sum((np.floor(y) != y) | (np.abs(y) >= 2 / np.finfo(y.dtype).eps))) if y.dtype.kind == "f" else 0
 
 
 def real_rows(rows: Rows, *, standardize: bool) -> tuple[Rows, float, float]:
     """Rows with targets measured from their mean, in standard deviations if asked for; and that mean and unit."""
-    if isinstance(rows, ArrayRows) and not is_foreign(rows.y):
-        y = read_numbers(np.asarray(rows.y))
-        rows = replace(rows, y=like(y, rows.X) if is_foreign(rows.X) else y)
-    weight, total, _ = rows.sum(partial(_moments, 0.0))
+    moments = partial(_moments, _precision(rows))
+    weight, total, _ = rows.sum(partial(moments, 0.0))
     mean = float(total / weight)
-    squares = rows.sum(partial(_moments, mean))[2]
+    squares = rows.sum(partial(moments, mean))[2]
     unit = float(np.sqrt(squares / weight)) if standardize and squares > 0 else 1.0
     return measured_rows(rows, mean, unit), mean, unit
 
 
-def _moments(origin: float, samples: Samples) -> np.ndarray:
+def _moments(dtype: np.dtype, origin: float, samples: Samples) -> np.ndarray:
     assert samples.Y is not None
-    Y = to_numpy(samples.Y)[:, 0]
-    y = read_numbers(Y) - origin
+    y = to_numpy(read_numbers(samples.Y[:, 0], dtype)) - origin
     weight = np.ones(len(y)) if samples.weight is None else to_numpy(samples.weight).astype(float)
     return np.asarray([weight.sum(), weight @ y, weight @ (y * y)])
 
 
-def _measured(mean: float, unit: float, dtype: Any, y: Array) -> Array:
+def _measured(mean: float, unit: float, dtype: np.dtype, y: Array) -> Array:
+    """Targets as the cost takes them; every door leads through here."""
+    y = (read_numbers(y, dtype) - mean) / unit
     xp = array_namespace(y)
-    return xp.astype((xp.astype(y, xp.float64) - mean) / unit, dtype)
+    # Those a fit begins with are within twice the limit; later ones may be anywhere.
+    if not bool(xp.all(xp.abs(y) < 2 * largest_square_root(dtype))):
+        raise ValueError(
+            f"y holds values {float(xp.max(xp.abs(y))):.0e} units away from those seen first, and the squares of "
+            f"that overflow {dtype}; call fit to begin anew."
+        )
+    return xp.astype(y, getattr(xp, dtype.name))
 
 
 def class_masses(rows: Rows) -> np.ndarray:

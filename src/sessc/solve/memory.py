@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import Any
 
 __all__ = ["Memory", "online"]
@@ -34,9 +35,20 @@ _DOCUMENTATION = """Go on learning from some more rows.
 
 
 def online(method: Any) -> Any:
-    """A ``partial_fit`` with its documentation, the same for all."""
-    method.__doc__ = _DOCUMENTATION
-    return method
+    """A ``partial_fit`` with its documentation, the same for all; rows it refuses leave no trace."""
+
+    @wraps(method)
+    def partial_fit(model: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(model))
+        try:
+            return method(model, *args, **kwargs)
+        except BaseException:
+            vars(model).clear()
+            vars(model).update(before)
+            raise
+
+    partial_fit.__doc__ = _DOCUMENTATION
+    return partial_fit
 
 
 @dataclass(frozen=True)
