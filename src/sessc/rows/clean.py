@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -13,16 +11,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from .._array import Array, array_namespace, is_foreign
-from ..terms.losses import Loss
-from ..terms.sharing import Sharing, Uniform
 from .blocks import is_missing, largest_square_root, refuse_extremes, too_large, unmasked
 
 __all__ = [
-    "POSITIVE",
-    "RANGES",
-    "TERM_RANGES",
-    "check_each",
-    "check_parameters",
     "existing_rows",
     "read_classes",
     "read_numbers",
@@ -32,83 +23,6 @@ __all__ = [
     "refuse_classes",
     "refuse_one_class",
 ]
-
-
-class _Range(NamedTuple):
-    kind: Any
-    accepts: Callable[[Any], bool]
-    says: str
-    words: tuple[Any, ...] = ()
-
-    def includes(self, value: Any) -> bool:
-        if isinstance(value, str) and value in self.words:
-            return True
-        return not isinstance(value, bool) and isinstance(value, self.kind) and self.accepts(value)
-
-    def __str__(self) -> str:
-        return self.says + "".join(f' or "{word}"' for word in self.words)
-
-
-def _count(*words: Any) -> _Range:
-    return _Range(Integral, lambda v: v >= 1, "a positive integer", words)
-
-
-POSITIVE = _Range(Real, lambda v: 0 < v < np.inf, "a positive number")
-_NOT_NEGATIVE = _Range(Real, lambda v: 0 <= v < np.inf, "a number that is not negative")
-
-RANGES = {
-    "n_clusters": _count(),
-    "n_rules": _count(),
-    "n_init": _count(),
-    "max_iter": _count(),
-    "tol": _NOT_NEGATIVE,
-    "m": _Range(Real, lambda v: 1 < v < np.inf, "a number above 1", ("auto",)),
-    "t": _Range(Real, lambda v: 1 <= v < np.inf, "a number of 1 or more"),
-    "gamma": POSITIVE._replace(words=("auto",)),
-    "delta": POSITIVE,
-    "lam": POSITIVE._replace(words=("auto",)),
-    "eta": _Range(Real, lambda v: 0 <= v < 1, "a number in [0, 1)"),
-    "beta": _NOT_NEGATIVE,
-    "alpha": _NOT_NEGATIVE,
-    "width_scale": POSITIVE._replace(words=("auto",)),
-    "refine": _Range(Integral, lambda v: v >= 0, "a whole number of zero or more"),
-    "pull": _NOT_NEGATIVE,
-    "parsimony": _NOT_NEGATIVE,
-    "conditions": _Range((Real, type(None)), lambda v: v is None or 0 < v < np.inf, "a positive number or None"),
-    "order": _Range(Integral, lambda v: v in (0, 1), "0 or 1"),
-    "loss": _Range(str, lambda v: v in ("log", "squared"), '"log" or "squared"'),
-    "search": _Range(str, lambda v: v in ("auto", "staged", "joint"), '"auto", "staged" or "joint"'),
-    "penalty": _Range(str, lambda v: v in ("power", "l2"), '"power" or "l2"'),
-}
-"""Every parameter of the subject means the same wherever it appears, so its range is stated once."""
-
-
-TERM_RANGES = {
-    "membership": _Range(
-        (Sharing, type(None)), lambda v: not isinstance(v, Uniform), "a sharing rule other than Uniform, or None"
-    ),
-    "weighting": _Range((Sharing, type(None)), lambda v: True, "a sharing rule or None"),
-    "loss": _Range((Loss, type(None)), lambda v: True, "a label loss or None"),
-}
-"""The same for an estimator that takes terms themselves."""
-
-
-def check_parameters(estimator: Any) -> None:
-    """Refuse parameters out of range, by name and value."""
-    for name, value in estimator.get_params(deep=False).items():
-        allowed = estimator._ranges.get(name)
-        if allowed is not None and not allowed.includes(value):
-            raise ValueError(f"{name} must be {allowed}, got {value!r}.")
-
-
-def check_each(name: str, values: Any, allowed: _Range | None = None) -> list:
-    """Candidates as a list; refuse it if it is empty or holds one out of range."""
-    if isinstance(values, str) or not np.iterable(values) or not (values := list(values)):
-        raise ValueError(f"{name} must be a list of at least one value, got {values!r}.")
-    for value in values:
-        if allowed is not None and not allowed.includes(value):
-            raise ValueError(f"{name} must hold {allowed} each, got {value!r}.")
-    return values
 
 
 class SparseError(ValueError, TypeError):

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_array
 
-from .._array import Array, array_namespace, divide, is_foreign, like, scalar, softmax, to_numpy
+from .._array import Array, array_namespace, divide, is_foreign, like, scalar, softmax
 from ..rows.blocks import refuse_extremes
+from ..rows.target import class_of
 from .choices import Choice
 from .summary import Summary
 
@@ -34,7 +35,6 @@ __all__ = [
     "Proportions",
     "RuleBase",
     "Softmax",
-    "class_of",
     "default_names",
     "design",
     "firing",
@@ -390,17 +390,6 @@ class RuleBase:
 def default_names(n_features: int) -> tuple[str, ...]:
     """Names for features that have none."""
     return tuple(f"x{d}" for d in range(n_features))
-
-
-def class_of(scores: Array, classes: np.ndarray) -> Array:
-    """The class of the highest score in each row (n, C); where the scores live, if classes are numbers."""
-    xp = array_namespace(scores)
-    best = xp.argmax(scores, axis=1)
-    if not is_foreign(scores):
-        return classes[best]
-    if classes.dtype.kind not in "iufb":
-        return classes[to_numpy(best)]
-    return xp.take(xp.asarray(np.array(classes), device=scores.device), best, axis=0)
 
 
 def firing(Z: Array, centers: Array, widths: Array) -> Array:

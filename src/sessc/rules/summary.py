@@ -11,8 +11,6 @@ __all__ = ["Summary", "summarize", "word_for"]
 SHARES = np.linspace(0.0, 1.0, 41)
 """Shares of the data at whose quantiles a feature is known."""
 BINS = 30
-ENOUGH_ROWS = 50_000
-"""Of more rows every second, third, ... is remembered."""
 TINY = np.finfo(float).tiny
 WORDS = ((0.1, "very low"), (1 / 3, "low"), (2 / 3, "medium"), (0.9, "high"), (1.0, "very high"))
 """What a value is called that lies above less than this share of the data."""

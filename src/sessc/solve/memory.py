@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
@@ -53,7 +53,7 @@ def online(method: Any) -> Any:
 
 @dataclass(frozen=True)
 class Memory:
-    """Sums over all rows seen so far, older ones counting less."""
+    """How much of the rows seen so far is remembered; the sums themselves belong to whoever made them."""
 
     seen: float = 0.0
     """What all rows weighed."""
@@ -62,7 +62,6 @@ class Memory:
     limit: float = float("inf")
     fading: float = 1.0
     """What earlier sums count beside those of the rows now seen."""
-    sums: dict[str, Any] = field(default_factory=dict)
 
     @property
     def stands_for(self) -> float:
@@ -76,13 +75,12 @@ class Memory:
         seen = self.seen + weight
         room = max(min(limit - weight, SHARE * seen), 0.0)
         fading = min(room / self.kept, 1.0) if self.kept else 1.0
-        return Memory(seen, fading * self.kept + weight, limit, fading, self.sums)
+        return Memory(seen, fading * self.kept + weight, limit, fading)
 
-    def with_sum(self, name: str, found: Any) -> Memory:
-        """What the rows now seen amount to, added to what earlier ones did."""
-        before = self.sums.get(name)
-        return replace(self, sums=self.sums | {name: found if before is None else before * self.fading + found})
+    def added(self, before: Any, found: Any) -> Any:
+        """What the rows now seen amount to, added to what earlier ones did, if there were any."""
+        return found if before is None else before * self.fading + found
 
-    def __getitem__(self, name: str) -> Any:
-        """A sum over as many rows as it is taken for."""
-        return self.sums[name] * (self.stands_for / self.kept)
+    def whole(self, remembered: Any) -> Any:
+        """A remembered sum, for as many rows as it is taken for."""
+        return remembered * (self.stands_for / self.kept)

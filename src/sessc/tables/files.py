@@ -34,8 +34,8 @@ def trusted_types() -> list[str]:
     """The types of this library that a skops file of a fitted model may hold: give them to ``skops.io.load``."""
     import sessc
 
-    from ..cluster.base import Labels
     from ..rows.extent import Extent
+    from ..rows.target import Classes, Measurements
     from ..solve.memory import Memory
     from ..terms.objective import Parameters, Statistics
     from ..tsk.consequents import Gram
@@ -43,7 +43,15 @@ def trusted_types() -> list[str]:
 
     public = [getattr(sessc, name) for name in sessc.__all__]
     inner = [Identity, Proportions, Softmax, Summary, Choice, Parameters]
-    inner += [Extent, Gram, Labels, Memory, Statistics, Stream]  # what a model needs to go on learning
+    inner += [
+        Extent,
+        Gram,
+        Classes,
+        Measurements,
+        Memory,
+        Statistics,
+        Stream,
+    ]  # what a model needs to go on learning
     return sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in [*public, *inner] if isinstance(kind, type))
 
 
