@@ -23,14 +23,12 @@ from sklearn.utils import check_random_state
 
 from sessc import ESSC, EWFCM, FCM, SESSC, Objective, Power, SESSCClassifier
 from sessc._array import divide
-from sessc.cluster.base import class_labels
 from sessc.datasets import NAMES
 from sessc.rows.base import ArrayRows, Samples
-from sessc.rows.read import class_rows
 from sessc.rules.base import design, firing
 from sessc.solve.start import K_MEANS
 from sessc.terms.objective import Expansion, Parameters, Statistics
-from sessc.tsk.estimators import cluster, deviations, pose, starting_centers
+from sessc.tsk.recipe import CLASSES, deviations, members, pose
 
 from .protocol import (
     METHODS,
@@ -204,10 +202,10 @@ class Clusters:
     def found(cls, task: Task, clusterer: Any, X: np.ndarray, y: np.ndarray) -> Clusters:
         seed = check_random_state(task.seed).randint(2**31)
         clusterer = clusterer.set_params(n_clusters=task.n_rules, random_state=seed, **STOP)
-        problem = pose(class_rows(ArrayRows(X, y))[1], class_labels(np.unique(y)), standardize=False)
-        objective, parameters = cluster(problem, clusterer, starting_centers(problem, clusterer))
-        deviation = deviations(problem, objective, parameters)
-        return cls(parameters.V, deviation, problem.extent.spread > 0, problem.rows.center)
+        problem = pose(ArrayRows(X, y), CLASSES, standardize=False)
+        found = problem.clusters(clusterer, problem.starts(clusterer))
+        V, spread = found.parameters.V, problem.extent.spread
+        return cls(V, deviations(members(problem, found), V, spread), spread > 0, problem.rows.center)
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def test_files_and_edits_keep_choices(rules):
     for edited in (rules.without_rule(1), rules.without_condition(1, "x"), rules.with_output(1, {"a": 1, "b": 1})):
         assert edited.choices == rules.choices
     X = np.random.default_rng(0).integers(2, size=(60, 4)).astype(float)
-    fitted = TSKClassifier(clusterer=rules).fit(X, np.where(X[:, 0] > X[:, 1], "a", "b")).rules_
+    fitted = TSKClassifier(rules=rules).fit(X, np.where(X[:, 0] > X[:, 1], "a", "b")).rules_
     assert fitted.choices == rules.choices
 
 

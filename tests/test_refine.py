@@ -204,7 +204,7 @@ def last_bits(monkeypatch):
         flat = found.flat()
         return replace(found.like(flat * (1 + 1e-15 * rng.normal(size=flat.shape))), loss=found.loss)
 
-    for module in (sessc.refine, sessc.simplify):
+    for module in (sessc.tsk.refine, sessc.tsk.simplify):
         monkeypatch.setattr(module, "slope", inexact)
 
 

@@ -3,18 +3,8 @@
 from . import datasets
 from ._version import __version__
 from .cluster.base import SoftSubspaceClustering
-from .cluster.named import (
-    AWFCM,
-    ESSC,
-    EWFCM,
-    FCM,
-    SCAD,
-    SESSC,
-    SFP,
-    SESSCClassifier,
-    SESSCRegressor,
-    SFPClassifier,
-)
+from .cluster.named import AWFCM, ESSC, EWFCM, FCM, SCAD, SESSC, SFP
+from .cluster.predictors import SESSCClassifier, SESSCRegressor, SFPClassifier
 from .cluster.validity import fukuyama_sugeno, partition_coefficient, partition_entropy, xie_beni
 from .report.plots import (
     BoundaryDisplay,

@@ -17,7 +17,6 @@ __all__ = [
     "Array",
     "array_namespace",
     "bits",
-    "class_of",
     "divide",
     "epsilon",
     "exp",
@@ -25,6 +24,7 @@ __all__ = [
     "is_elsewhere",
     "is_foreign",
     "like",
+    "numpy_dtype",
     "one_hot",
     "plain",
     "scalar",
@@ -173,6 +173,11 @@ def bits(x: Array) -> Array:
     return array_namespace(x).asarray(np.asarray(to_numpy(x)).view(np.int64), device=x.device)
 
 
+def numpy_dtype(x: Array) -> np.dtype:
+    """The type of numbers in an array, as NumPy calls it."""
+    return to_numpy(x[:0, ...]).dtype
+
+
 def to_numpy(x: Array) -> np.ndarray:
     """``x`` as a NumPy array, fetched from its device if need be."""
     if isinstance(x, np.ndarray):
@@ -180,14 +185,3 @@ def to_numpy(x: Array) -> np.ndarray:
     if hasattr(x, "cpu"):  # torch refuses an implicit copy from a GPU
         x = x.cpu()
     return np.from_dlpack(x) if not hasattr(x, "__array__") else np.asarray(x)
-
-
-def class_of(scores: Array, classes: np.ndarray) -> Array:
-    """The class of the highest score in each row (n, C); where the scores live, if classes are numbers."""
-    xp = array_namespace(scores)
-    best = xp.argmax(scores, axis=1)
-    if not is_foreign(scores):
-        return classes[best]
-    if classes.dtype.kind not in "iufb":
-        return classes[to_numpy(best)]
-    return xp.take(xp.asarray(np.array(classes), device=scores.device), best, axis=0)

@@ -6,43 +6,49 @@ The named algorithms in ``cluster.py`` differ from :class:`SoftSubspaceClusterin
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._array import Array, array_namespace, class_of, like, to_numpy
+from .._array import Array, array_namespace, like, to_numpy
 from .._progress import CallbackSupportMixin, Progress, with_callbacks
 from ..rows.base import ArrayRows, Rows
-from ..rows.clean import RANGES, TERM_RANGES, check_parameters, read_weights, refuse_one_class
+from ..rows.clean import read_weights
 from ..rows.extent import Extent, centered
-from ..rows.read import (
-    class_rows,
-    coded_rows,
-    has_labels,
-    holds_measurements,
-    measured_rows,
-    read_rows,
-    real_rows,
-)
+from ..rows.read import has_labels, read_rows
+from ..rows.target import Classes, Measurements, Target, holds_measurements
 from ..solve.alternate import Solution, alternate
 from ..solve.memory import Memory, online
 from ..solve.start import first_parameters, k_means, k_means_seeds, random_seeds, sample
 from ..terms.losses import Loss, SquaredLoss
-from ..terms.objective import Expansion, Objective, Parameters
+from ..terms.objective import Expansion, Objective, Parameters, Statistics
 from ..terms.sharing import Power, Sharing, Uniform
+from .documentation import documented
+from .ranges import COUNT, NOT_NEGATIVE, Range, Ranges, check_parameters
 
-__all__ = ["SoftSubspaceClustering"]
+__all__ = [
+    "COMMON",
+    "ETA",
+    "Clusterer",
+    "Clusters",
+    "SoftSubspace",
+    "SoftSubspaceClustering",
+    "clusters",
+    "evenness",
+    "fuzziness",
+    "label_loss",
+    "settled",
+    "starting_centers",
+    "step",
+    "votes",
+]
 
 _COMMON_PARAMETERS = """\
 init : {"k-means", "random"} or array of shape (n_clusters, n_features), default="k-means"
@@ -79,21 +85,22 @@ rule_outputs_ : array of shape (n_clusters, n_outputs)
         What each cluster says of the label, Z; only after a fit with labels."""
 
 
-def documented(cls: type) -> type:
-    """Fill in what the documentation of all estimators here has in common."""
-    assert cls.__doc__ is not None
-    cls.__doc__ = (
-        cls.__doc__.replace("{parameters}", _COMMON_PARAMETERS)
-        .replace("{attributes}", _COMMON_ATTRIBUTES)
-        .replace("{supervised}", _SUPERVISED_ATTRIBUTE)
-    )
-    return cls
+COMMON = {
+    "parameters": _COMMON_PARAMETERS,
+    "attributes": _COMMON_ATTRIBUTES,
+    "supervised": _SUPERVISED_ATTRIBUTE,
+}
+"""What the documentation of all clusterers has in common."""
+
+ETA = Range(Real, lambda v: 0 <= v < 1, "a number in [0, 1)")
 
 
 class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSupportMixin, BaseEstimator):
     """Fitting and memberships, the same for all; a subclass says only which objective."""
 
-    _ranges = RANGES
+    _ranges: Ranges = {"n_clusters": COUNT, "n_init": COUNT, "max_iter": COUNT, "tol": NOT_NEGATIVE}
+    _automatic: Mapping[str, Callable[[Extent], float]] = {}
+    """What parameters given as "auto" are; the number used is kept as ``<parameter>_``."""
     n_iter_: int
 
     def __init__(
@@ -127,29 +134,19 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
     def _loss(self) -> Loss | None:
         return None
 
-    def _resolve(self, extent: Extent) -> None:
-        """Settle parameters given as "auto", in attributes of their own."""
-        if hasattr(self, "m"):
-            self.m_ = fuzziness(extent) if self.m == "auto" else float(self.m)
-        for name in {"gamma", "lam"} & vars(self).keys():
-            value = getattr(self, name)
-            setattr(self, f"{name}_", evenness(extent) if value == "auto" else float(value))
-
-    def _fit(self, rows: Rows, labels: Labels) -> None:
-        """Fit to rows; the label term takes part if there are labels for it."""
-        self.__dict__.pop("_memory", None)
+    def _fit(self, rows: Rows, target: Target | None) -> None:
+        """Fit to rows; the label term takes part if there is something to predict."""
+        for name in ("_memory", "_sums", "classes_"):
+            self.__dict__.pop(name, None)
         rows, extent = centered(rows)
-        self._resolve(extent)
-        objective = self.make_objective()
-        if labels.outputs is None:
-            objective = objective.without_labels()
-        previous = self._previous(rows, labels) if self.warm_start else None
-        starts = [previous] if previous else self._starts(objective, rows, extent, labels.outputs)
+        objective = _heeding(settled(self, extent), target)
+        previous = self._previous(rows, target) if self.warm_start else None
+        starts = [previous] if previous else self._starts(objective, rows, extent, target)
         progress = Progress(self, len(starts) * self.max_iter, "iteration")
         solutions = [self._descend(objective, rows, extent, start, progress) for start in starts]
         progress.finish()
         best = min(solutions, key=lambda solution: solution.history[-1])
-        self._keep(objective, best, rows.center, extent, labels)
+        self._keep(objective, best, rows.center, extent, target)
 
     @online
     def partial_fit(
@@ -158,21 +155,18 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         check_parameters(self)
         fitted, supervised = hasattr(self, "_parameters"), self._takes_labels(X, y)
         rows = read_rows(self, X, y, sample_weight, reset=not fitted, supervised=supervised)
-        if fitted:
-            rows = self._relabelled(rows)
-        else:
-            rows, labels = self._labelled(rows, classes) if supervised else (rows, NO_LABELS)
-            self._fit(rows, labels)
+        if not fitted:
+            target, rows = self._learn_target(rows, classes) if supervised else (None, rows)
+            self._fit(rows, target)
+        elif self._target is not None:
+            rows = self._target.encode(rows)
         rows = rows.standardized(rows.at_home(self._center))
         recalled = getattr(self, "_memory", Memory()).of(rows.weight, memory)
-        self._resolve(replace(self._extent, weight=recalled.stands_for))
-        objective = self.make_objective()
-        if self._labels.outputs is None:
-            objective = objective.without_labels()
-        self._memory, moved, cost = step(objective, rows, self._parameters, recalled)
+        objective = _heeding(settled(self, replace(self._extent, weight=recalled.stands_for)), self._target)
+        sums, moved, cost = step(objective, rows, self._parameters, recalled, getattr(self, "_sums", None))
         n_iter = self.n_iter_
-        self._keep(objective, Solution(moved, (cost,)), rows.center, self._extent, self._labels)
-        self.n_iter_ = n_iter + 1
+        self._keep(objective, Solution(moved, (cost,)), rows.center, self._extent, self._target)
+        self._memory, self._sums, self.n_iter_ = recalled, sums, n_iter + 1
         self.__dict__.pop("labels_", None)
         return self
 
@@ -180,24 +174,15 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         """Whether labels take part."""
         return True
 
-    def _labelled(self, rows: Rows, classes: Any = None) -> tuple[Rows, Labels]:
-        """Rows with labels as the cost takes them, and what is to be known about them."""
+    def _learn_target(self, rows: Rows, classes: Any = None) -> tuple[Target, Rows]:
+        """What these rows have for labels, and the rows with labels as the cost takes them."""
         raise NotImplementedError
 
-    def _relabelled(self, rows: Rows) -> Rows:
-        """The same for more rows."""
-        if self._labels.outputs is None:
-            return rows
-        if hasattr(self, "classes_"):
-            return coded_rows(rows, self.classes_)
-        return measured_rows(rows, self._labels.origin, self._labels.unit)
-
-    def _starts(
-        self, objective: Objective, rows: Rows, extent: Extent, outputs: np.ndarray | None
-    ) -> list[Parameters]:
-        centers = initial_centers(rows, extent, self.n_clusters, self.init, self.n_init, self.random_state)
+    def _starts(self, objective: Objective, rows: Rows, extent: Extent, target: Target | None) -> list[Parameters]:
+        centers = starting_centers(self, rows, extent)
         if (found := centers[0].shape[0]) < self.n_clusters:
             raise ValueError(f"n_clusters={self.n_clusters} is more than the {found} distinct rows of X.")
+        outputs = None if target is None else target.first_outputs
         return [first_parameters(objective, V, extent, outputs) for V in centers]
 
     def _descend(
@@ -214,32 +199,31 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         )
 
     def _keep(
-        self, objective: Objective, solution: Solution, center: Array, extent: Extent, labels: Labels
+        self, objective: Objective, solution: Solution, center: Array, extent: Extent, target: Target | None
     ) -> None:
         V, W, Z = solution.parameters.V, solution.parameters.W, solution.parameters.Z
         self._fitted_objective = objective.without_labels()
-        self._parameters, self._center, self._extent, self._labels = solution.parameters, center, extent, labels
+        self._parameters, self._center, self._extent, self._target = solution.parameters, center, extent, target
         self.cluster_centers_, self.feature_weights_ = V + center, W
         self.__dict__.pop("rule_outputs_", None)
-        if Z is not None:
-            self.rule_outputs_ = labels.unit * Z + labels.origin
+        if target is not None:
+            self.rule_outputs_ = target.in_units(Z)
+        if isinstance(target, Classes):
+            self.classes_ = target.labels
         self.n_iter_ = solution.n_iter
         self.objective_history_ = np.asarray(solution.history)
         self.objective_ = solution.history[-1]
         self._n_features_out = V.shape[0]
 
-    def _previous(self, rows: Rows, labels: Labels) -> Parameters | None:
+    def _previous(self, rows: Rows, target: Target | None) -> Parameters | None:
         """The previous fit, seen from the mean of the new data; None if it is of another shape."""
-        n_outputs = None if labels.outputs is None else len(labels.outputs)
         previous: Parameters | None = getattr(self, "_parameters", None)
         if previous is None or previous.V.shape != (self.n_clusters, rows.n_features):
             return None
-        if (None if previous.Z is None else previous.Z.shape[1]) != n_outputs:
+        if (None if previous.Z is None else previous.Z.shape[1]) != (target and len(target.first_outputs)):
             return None
         V = previous.V + (like(self._center, previous.V) - like(rows.center, previous.V))
-        Z = previous.Z
-        if Z is not None:
-            Z = Z * (self._labels.unit / labels.unit) + (self._labels.origin - labels.origin) / labels.unit
+        Z = previous.Z if target is None or self._target is None else target.rescaled(previous.Z, self._target)
         return Parameters(V, previous.W, Z).at(rows.center)
 
     def _each_row(self, rows: Rows, formula: Any) -> Any:
@@ -283,16 +267,6 @@ def votes(outputs: Array, objective: Objective, coefficients: Array, columns: Ex
     return shares @ like(outputs, shares)
 
 
-def probabilities(outputs: Array, objective: Objective, coefficients: Array, columns: Expansion) -> Array:
-    said = votes(outputs, objective, coefficients, columns)
-    said /= array_namespace(said).sum(said, axis=1, keepdims=True)
-    return said
-
-
-def _classes(outputs: Array, classes: np.ndarray, *seen: Any) -> Array:
-    return class_of(votes(outputs, *seen), classes)
-
-
 def _nearest(objective: Objective, coefficients: Array, columns: Expansion) -> Array:
     xp = array_namespace(coefficients)
     nearest = xp.argmax(objective.memberships(coefficients, columns), axis=0)
@@ -321,10 +295,64 @@ def evenness(extent: Extent) -> float:
     return 0.1 * extent.weight * float(np.mean(spread[spread > 0] ** 2)) if np.any(spread > 0) else 1.0
 
 
-def initial_centers(
-    rows: Rows, extent: Extent, n_clusters: int, init: Any, n_init: int, random_state: Any
-) -> list[Array]:
+class Clusters(NamedTuple):
+    """Clusters, and the cost that they make least."""
+
+    objective: Objective
+    parameters: Parameters
+
+
+def label_loss(clusterer: SoftSubspace) -> Loss | None:
+    """The label term of a clusterer's cost; None where labels play no part."""
+    return clusterer._loss()
+
+
+def settled(clusterer: SoftSubspace, extent: Extent) -> Objective:
+    """The cost of a clusterer for such data; what is given as "auto" is settled in an attribute of its own."""
+    for name, automatic in clusterer._automatic.items():
+        value = getattr(clusterer, name)
+        setattr(clusterer, f"{name}_", automatic(extent) if value == "auto" else float(value))
+    return clusterer.make_objective()
+
+
+def _heeding(objective: Objective, target: Target | None) -> Objective:
+    return objective.without_labels() if target is None else objective
+
+
+def clusters(
+    clusterer: SoftSubspace,
+    rows: Rows,
+    extent: Extent,
+    target: Target,
+    centers: list[Array],
+    progress: Progress | None = None,
+) -> Clusters:
+    """The best clusters that a clusterer finds in labelled rows from these starts."""
+    objective = settled(clusterer, extent)
+    starts = [first_parameters(objective, V, extent, target.first_outputs) for V in centers]
+    solutions = [clusterer._descend(objective, rows, extent, start, progress) for start in starts]
+    return Clusters(objective, min(solutions, key=lambda solution: solution.history[-1]).parameters)
+
+
+def step(
+    objective: Objective, rows: Rows, parameters: Parameters, memory: Memory, before: Statistics | None
+) -> tuple[Statistics, Parameters, float]:
+    """One iteration on what is remembered once these rows are: the sums, the parameters, and their cost."""
+    parameters = parameters.at(rows.center)
+    coefficients = objective.coefficients(parameters)
+    found = rows.prepared(objective.columns).sum(partial(objective.statistics, coefficients))
+    if before is not None and before.sums.shape != found.sums.shape:
+        raise ValueError(
+            "The terms of the cost are others than in earlier calls of partial_fit; call fit to begin anew."
+        )
+    sums = memory.added(before, found)
+    moved = objective.update(memory.whole(sums), parameters)
+    return sums, moved, objective.value(memory.whole(sums), moved, objective.coefficients(moved))
+
+
+def starting_centers(clusterer: SoftSubspace, rows: Rows, extent: Extent) -> list[Array]:
     """Centres to start from, one array for each start; fewer than asked for if there are fewer distinct rows."""
+    init, n_clusters = clusterer.init, clusterer.n_clusters
     center, scale = (None if part is None else to_numpy(part) for part in (rows.center, rows.scale))
 
     def measured(X: np.ndarray) -> np.ndarray:
@@ -334,12 +362,12 @@ def initial_centers(
         return [like(measured(_given_centers(init, n_clusters, rows)), rows.center)]
     if init not in ("k-means", "random"):
         raise ValueError(f'init must be "k-means", "random" or an array of centres, got {init!r}.')
-    rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
+    rng = np.random.default_rng(check_random_state(clusterer.random_state).randint(2**31, size=4))
     picked = sample(rows, n_clusters, int(rng.integers(2**31)))
     n_clusters = min(n_clusters, len(picked.X))
     X = measured(picked.X)
     draw = random_seeds if init == "random" else k_means_seeds
-    seeds = [like(draw(X, picked.weight, n_clusters, rng), rows.center) for _ in range(n_init)]
+    seeds = [like(draw(X, picked.weight, n_clusters, rng), rows.center) for _ in range(clusterer.n_init)]
     return seeds if init == "random" else [k_means(rows, V, extent) for V in seeds]
 
 
@@ -380,29 +408,25 @@ class Clusterer(ClusterMixin, SoftSubspace):
         check_parameters(self)
         supervised = self._takes_labels(X, y)
         rows = read_rows(self, X, y, sample_weight, reset=True, supervised=supervised)
-        for name in ("classes_", "labels_"):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("labels_", None)
         if isinstance(rows, ArrayRows) and rows.n_rows < self.n_clusters:
             raise ValueError(f"n_clusters={self.n_clusters} is more than the n_samples={rows.n_rows} rows of X.")
-        rows, labels = self._labelled(rows) if supervised else (rows, NO_LABELS)
-        self._fit(rows, labels)
+        target, rows = self._learn_target(rows) if supervised else (None, rows)
+        self._fit(rows, target)
         if isinstance(rows, ArrayRows):  # elsewhere they would be as long as what does not fit in memory
             self.labels_ = self.predict(X)
         return self
 
     def _takes_labels(self, X: Any, y: Any) -> bool:
         labelled = self._loss() is not None and has_labels(X, y)
-        known: Labels | None = getattr(self, "_labels", None) if hasattr(self, "_memory") else None
-        if known is not None and (known.outputs is not None) != labelled:
+        if hasattr(self, "_memory") and (self._target is not None) != labelled:
             raise ValueError("partial_fit was given labels in some calls only; give them in all, or in none.")
         return labelled
 
-    def _labelled(self, rows: Rows, classes: Any = None) -> tuple[Rows, Labels]:
+    def _learn_target(self, rows: Rows, classes: Any = None) -> tuple[Target, Rows]:
         if classes is None and isinstance(self._loss(), SquaredLoss) and holds_measurements(rows):
-            rows, mean, _ = real_rows(rows, standardize=False)
-            return rows, Labels(np.zeros(1), mean)
-        self.classes_, rows = class_rows(rows) if classes is None else with_classes(rows, classes)
-        return rows, class_labels(self.classes_)
+            return Measurements.of(rows, standardize=False)
+        return Classes.of(rows, classes)
 
     def predict(self, X: Any) -> Any:
         """The cluster each row belongs to most."""
@@ -423,86 +447,7 @@ class Clusterer(ClusterMixin, SoftSubspace):
         return -float(np.sum(costs if weight is None else weight * costs))
 
 
-class ClassifierByClusters(ClassifierMixin, SoftSubspace):
-    """What makes it a classifier: clusters vote with their outputs, by membership."""
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find clusters that agree with the classes.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Classes, as numbers or text.
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        self
-        """
-        check_parameters(self)
-        self._fit(*self._labelled(read_rows(self, X, y, sample_weight, reset=True, supervised=True)))
-        return self
-
-    def _labelled(self, rows: Rows, classes: Any = None) -> tuple[Rows, Labels]:
-        self.classes_, rows = class_rows(rows) if classes is None else with_classes(rows, classes)
-        refuse_one_class(self.classes_)
-        return rows, class_labels(self.classes_)
-
-    def predict_proba(self, X: Any) -> Any:
-        """Probability of each class: the outputs of the clusters, weighted by membership."""
-        rows = self._read(X)
-        return self._each_row(rows, partial(probabilities, self.rule_outputs_))
-
-    def predict(self, X: Any) -> Any:
-        """The most probable class of each row."""
-        rows = self._read(X)
-        return self._each_row(rows, partial(_classes, self.rule_outputs_, self.classes_))
-
-
-class Labels(NamedTuple):
-    """What clustering has to know of labels."""
-
-    outputs: np.ndarray | None = None
-    """What every rule says before it has learned anything; None where labels take no part."""
-    origin: float = 0.0
-    unit: float = 1.0
-    """What real targets are measured from, and in."""
-
-
-NO_LABELS = Labels()
-
-
-def class_labels(classes: np.ndarray) -> Labels:
-    """Every rule starts with all classes alike."""
-    return Labels(np.full(len(classes), 1 / len(classes)))
-
-
-def with_classes(rows: Rows, classes: Any) -> tuple[np.ndarray, Rows]:
-    """All classes there will be, sorted, and the rows with codes for labels."""
-    known = np.unique(np.asarray(classes))
-    return known, coded_rows(rows, known)
-
-
-def step(
-    objective: Objective, rows: Rows, parameters: Parameters, memory: Memory
-) -> tuple[Memory, Parameters, float]:
-    """One iteration on what is remembered once these rows are: the new memory, the parameters, and their cost."""
-    parameters = parameters.at(rows.center)
-    coefficients = objective.coefficients(parameters)
-    found = rows.prepared(objective.columns).sum(partial(objective.statistics, coefficients))
-    before = memory.sums.get("clusters")
-    if before is not None and before.sums.shape != found.sums.shape:
-        raise ValueError(
-            "The terms of the cost are others than in earlier calls of partial_fit; call fit to begin anew."
-        )
-    memory = memory.with_sum("clusters", found)
-    moved = objective.update(memory["clusters"], parameters)
-    return memory, moved, objective.value(memory["clusters"], moved, objective.coefficients(moved))
-
-
-@documented
+@documented(**COMMON)
 class SoftSubspaceClustering(Clusterer):
     r"""Clustering with a cost put together from terms, for combinations nobody has named.
 
@@ -545,7 +490,16 @@ class SoftSubspaceClustering(Clusterer):
     [0, 0, 1, 1]
     """
 
-    _ranges = RANGES | TERM_RANGES
+    _ranges = Clusterer._ranges | {
+        "membership": Range(
+            (Sharing, type(None)),
+            lambda v: not isinstance(v, Uniform),
+            "a sharing rule other than Uniform, or None",
+        ),
+        "weighting": Range((Sharing, type(None)), lambda v: True, "a sharing rule or None"),
+        "eta": ETA,
+        "loss": Range((Loss, type(None)), lambda v: True, "a label loss or None"),
+    }
 
     def __init__(
         self,

@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any, Self
+from numbers import Real
+from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
-from .._progress import with_callbacks
-from ..rows.base import Rows
-from ..rows.clean import POSITIVE, RANGES, check_parameters, refuse_classes
-from ..rows.read import read_rows, real_rows
 from ..terms.losses import LogLoss, Loss, SquaredLoss
 from ..terms.objective import Objective
 from ..terms.sharing import Entropy, Linear, Power, Quadratic, Sharing
-from .base import (
-    ClassifierByClusters,
-    Clusterer,
-    Labels,
-    SoftSubspace,
-    documented,
-    votes,
-)
+from .base import COMMON, ETA, Clusterer, SoftSubspace, evenness, fuzziness
+from .documentation import documented
+from .ranges import NOT_NEGATIVE, POSITIVE, Range, one_of, or_auto
 
-__all__ = [
-    "AWFCM",
-    "ESSC",
-    "EWFCM",
-    "FCM",
-    "SCAD",
-    "SESSC",
-    "SFP",
-    "SESSCClassifier",
-    "SESSCRegressor",
-    "SFPClassifier",
-]
+__all__ = ["AWFCM", "ESSC", "EWFCM", "FCM", "SCAD", "SESSC", "SFP", "SESSCCost", "SFPCost", "SupervisedSESSCCost"]
 
+_FUZZY_INDEX = or_auto(Range(Real, lambda v: 1 < v < np.inf, "a number above 1"))
+_EXPONENT = Range(Real, lambda v: 1 <= v < np.inf, "a number of 1 or more")
+_LOSS = one_of("log", "squared")
 _LOSSES = {"log": LogLoss, "squared": SquaredLoss}
 
 
-@documented
+@documented(**COMMON)
 class FCM(Clusterer):
     r"""Fuzzy c-means.
 
@@ -81,6 +63,9 @@ class FCM(Clusterer):
            [0., 1.]])
     """
 
+    _ranges = Clusterer._ranges | {"m": _FUZZY_INDEX}
+    _automatic = {"m": fuzziness}
+
     def __init__(
         self,
         n_clusters: int = 3,
@@ -101,7 +86,7 @@ class FCM(Clusterer):
         return Objective(membership=Power(self.m_))
 
 
-@documented
+@documented(**COMMON)
 class AWFCM(Clusterer):
     r"""Attribute weighting fuzzy c-means.
 
@@ -134,6 +119,9 @@ class AWFCM(Clusterer):
     of Uncertainty, Fuzziness and Knowledge-Based Systems 8 (2000).
     """
 
+    _ranges = Clusterer._ranges | {"m": _FUZZY_INDEX, "t": _EXPONENT}
+    _automatic = {"m": fuzziness}
+
     def __init__(
         self,
         n_clusters: int = 3,
@@ -156,7 +144,7 @@ class AWFCM(Clusterer):
         return Objective(membership=Power(self.m_), weighting=_power_or_linear(self.t))
 
 
-@documented
+@documented(**COMMON)
 class SCAD(Clusterer):
     r"""Simultaneous clustering and attribute discrimination.
 
@@ -198,6 +186,14 @@ class SCAD(Clusterer):
     Recognition 37 (2004).
     """
 
+    _ranges = Clusterer._ranges | {
+        "m": _FUZZY_INDEX,
+        "t": _EXPONENT,
+        "penalty": one_of("power", "l2"),
+        "delta": POSITIVE,
+    }
+    _automatic = {"m": fuzziness}
+
     def __init__(
         self,
         n_clusters: int = 3,
@@ -225,7 +221,7 @@ class SCAD(Clusterer):
         return Objective(membership=Power(self.m_), weighting=weighting)
 
 
-@documented
+@documented(**COMMON)
 class EWFCM(Clusterer):
     r"""Entropy weighting fuzzy c-means.
 
@@ -258,6 +254,9 @@ class EWFCM(Clusterer):
     weights", Neurocomputing 198 (2016).
     """
 
+    _ranges = Clusterer._ranges | {"m": _FUZZY_INDEX, "gamma": or_auto(POSITIVE)}
+    _automatic = {"m": fuzziness, "gamma": evenness}
+
     def __init__(
         self,
         n_clusters: int = 3,
@@ -280,7 +279,7 @@ class EWFCM(Clusterer):
         return Objective(membership=Power(self.m_), weighting=Entropy(self.gamma_))
 
 
-@documented
+@documented(**COMMON)
 class ESSC(Clusterer):
     r"""Enhanced soft subspace clustering.
 
@@ -316,6 +315,9 @@ class ESSC(Clusterer):
     within-cluster and between-cluster information", Pattern Recognition 43 (2010).
     """
 
+    _ranges = Clusterer._ranges | {"m": _FUZZY_INDEX, "gamma": or_auto(POSITIVE), "eta": ETA}
+    _automatic = {"m": fuzziness, "gamma": evenness}
+
     def __init__(
         self,
         n_clusters: int = 3,
@@ -340,8 +342,16 @@ class ESSC(Clusterer):
         return Objective(membership=Power(self.m_), weighting=Entropy(self.gamma_), eta=self.eta)
 
 
-class _SFP(SoftSubspace):
-    _ranges = RANGES | {"gamma": POSITIVE}
+class SFPCost(SoftSubspace):
+    """Parameters and cost of SFP, for whatever is made of its clusters."""
+
+    _ranges = SoftSubspace._ranges | {
+        "gamma": POSITIVE,
+        "alpha": NOT_NEGATIVE,
+        "lam": or_auto(POSITIVE),
+        "loss": _LOSS,
+    }
+    _automatic = {"lam": evenness}
 
     def __init__(
         self,
@@ -372,8 +382,8 @@ class _SFP(SoftSubspace):
         return Objective(membership=Entropy(self.gamma), weighting=Entropy(self.lam_), loss=self._loss())
 
 
-@documented
-class SFP(Clusterer, _SFP):
+@documented(**COMMON)
+class SFP(Clusterer, SFPCost):
     r"""Supervised fuzzy partition.
 
     Memberships are kept fuzzy by their entropy, and clusters are asked to agree with the labels:
@@ -415,40 +425,50 @@ class SFP(Clusterer, _SFP):
     """
 
 
-@documented
-class SFPClassifier(ClassifierByClusters, _SFP):
-    r"""Supervised fuzzy partition as a classifier: clusters vote with their outputs, by membership.
+class SESSCCost(SoftSubspace):
+    """Parameters and cost of SESSC, for whatever is made of its clusters; a subclass says which label loss."""
 
-    Parameters
-    ----------
-    n_clusters : int, default=3
-        Number of clusters R.
-    gamma : float, default=0.11
-        Entropy of the memberships: large is fuzzier.
-    alpha : float, default=1.22
-        Weight of the label term.
-    lam : float or "auto", default="auto"
-        Entropy of the feature weights, as ``gamma`` of :class:`EWFCM`.
-    loss : {"log", "squared"}, default="log"
-        Label term.
-    {parameters}
+    _ranges = SoftSubspace._ranges | {
+        "m": _FUZZY_INDEX,
+        "gamma": or_auto(POSITIVE),
+        "eta": ETA,
+        "beta": NOT_NEGATIVE,
+    }
+    _automatic = {"m": fuzziness, "gamma": evenness}
 
-    Attributes
-    ----------
-    lam_ : float
-        The entropy of the feature weights used.
-    classes_ : array of shape (n_classes,)
-        The classes, in the order of the columns of ``predict_proba``.
-    {attributes}
-    {supervised}
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        m: Any = "auto",
+        gamma: Any = "auto",
+        eta: float = 0.1,
+        beta: float = 1.0,
+        init: Any = "k-means",
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+    ):
+        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start)
+        self.m = m
+        self.gamma = gamma
+        self.eta = eta
+        self.beta = beta
 
-    See Also
-    --------
-    SFP : The clustering, with its cost and reference.
-    """
+    def make_objective(self) -> Objective:
+        return Objective(
+            membership=Power(self.m_), weighting=Entropy(self.gamma_), eta=self.eta, loss=self._loss()
+        )
 
 
-class _SESSC(SoftSubspace):
+class SupervisedSESSCCost(SESSCCost):
+    """The same, with either loss."""
+
+    _ranges = SESSCCost._ranges | {"loss": _LOSS}
+
     def __init__(
         self,
         n_clusters: int = 3,
@@ -466,24 +486,28 @@ class _SESSC(SoftSubspace):
         n_jobs: int | None = None,
         warm_start: bool = False,
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start)
-        self.m = m
-        self.gamma = gamma
-        self.eta = eta
-        self.beta = beta
+        super().__init__(
+            n_clusters,
+            m=m,
+            gamma=gamma,
+            eta=eta,
+            beta=beta,
+            init=init,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            warm_start=warm_start,
+        )
         self.loss = loss
 
     def _loss(self) -> Loss | None:
         return _LOSSES[self.loss](self.beta)
 
-    def make_objective(self) -> Objective:
-        return Objective(
-            membership=Power(self.m_), weighting=Entropy(self.gamma_), eta=self.eta, loss=self._loss()
-        )
 
-
-@documented
-class SESSC(Clusterer, _SESSC):
+@documented(**COMMON)
+class SESSC(Clusterer, SupervisedSESSCCost):
     r"""Supervised enhanced soft subspace clustering.
 
     Clusters are compact in their own weighting of the features, far from the centre of the data, and of
@@ -535,146 +559,6 @@ class SESSC(Clusterer, _SESSC):
            [1., 0., 0.],
            [0., 0., 1.]])
     """
-
-
-@documented
-class SESSCClassifier(ClassifierByClusters, _SESSC):
-    r"""SESSC as a classifier: clusters vote with their outputs, by membership.
-
-    For a new sample, memberships come from the cost without its label term, and
-
-    .. math:: \hat y = \sum_r u_r z_r.
-
-    Parameters
-    ----------
-    n_clusters : int, default=3
-        Number of clusters R.
-    m : float or "auto", default="auto"
-        Fuzzy index; see :class:`FCM`.
-    gamma : float or "auto", default="auto"
-        Entropy of the feature weights; see :class:`EWFCM`.
-    eta : float, default=0.1
-        Reward for separation, in [0, 1).
-    beta : float, default=1.0
-        Weight of the label term; with 0 the clusters are those of :class:`ESSC`.
-    loss : {"log", "squared"}, default="log"
-        Label term: :math:`-\sum_c y_c \ln z_c`, or :math:`\|y - z\|^2`.
-    {parameters}
-
-    Attributes
-    ----------
-    m_, gamma_ : float
-        The fuzzy index and the entropy of the feature weights used.
-    classes_ : array of shape (n_classes,)
-        The classes, in the order of the columns of ``predict_proba``.
-    {attributes}
-    {supervised}
-
-    See Also
-    --------
-    SESSC : The clustering, with its cost.
-    TSKClassifier : Rules from the same clusters, with outputs fitted by least squares.
-
-    References
-    ----------
-    Y. Cui, H. Wang and D. Wu, "Supervised Enhanced Soft Subspace Clustering (SESSC) for TSK Fuzzy
-    Classifiers".
-    """
-
-
-@documented
-class SESSCRegressor(RegressorMixin, _SESSC):
-    r"""SESSC with the squared loss as a regressor: clusters vote with their outputs, by membership.
-
-    Targets are standardised inside, so that ``beta`` means the same whatever their units.
-
-    Parameters
-    ----------
-    n_clusters : int, default=3
-        Number of clusters R.
-    m : float or "auto", default="auto"
-        Fuzzy index; see :class:`FCM`.
-    gamma : float or "auto", default="auto"
-        Entropy of the feature weights; see :class:`EWFCM`.
-    eta : float, default=0.1
-        Reward for separation, in [0, 1).
-    beta : float, default=1.0
-        Weight of the label term; with 0 the clusters are those of :class:`ESSC`.
-    {parameters}
-
-    Attributes
-    ----------
-    m_, gamma_ : float
-        The fuzzy index and the entropy of the feature weights used.
-    {attributes}
-    {supervised}
-
-    See Also
-    --------
-    SESSC : The clustering, with its cost.
-    """
-
-    def __init__(
-        self,
-        n_clusters: int = 3,
-        *,
-        m: Any = "auto",
-        gamma: Any = "auto",
-        eta: float = 0.1,
-        beta: float = 1.0,
-        init: Any = "k-means",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-    ):
-        super().__init__(
-            n_clusters,
-            m=m,
-            gamma=gamma,
-            eta=eta,
-            beta=beta,
-            init=init,
-            n_init=n_init,
-            max_iter=max_iter,
-            tol=tol,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            warm_start=warm_start,
-        )
-
-    def _loss(self) -> Loss | None:
-        return SquaredLoss(self.beta)
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find clusters that agree with the targets.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Real targets.
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        self
-        """
-        check_parameters(self)
-        self._fit(*self._labelled(read_rows(self, X, y, sample_weight, reset=True, supervised=True)))
-        return self
-
-    def _labelled(self, rows: Rows, classes: Any = None) -> tuple[Rows, Labels]:
-        refuse_classes(classes)
-        rows, mean, unit = real_rows(rows, standardize=True)
-        return rows, Labels(np.zeros(1), mean, unit)
-
-    def predict(self, X: Any) -> Any:
-        """The outputs of the clusters, weighted by membership."""
-        return self._each_row(self._read(X), partial(votes, self.rule_outputs_))[:, 0]
 
 
 def _power_or_linear(t: float) -> Sharing:

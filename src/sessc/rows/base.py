@@ -273,7 +273,8 @@ class ArrayRows(Rows):
     @cached_property
     def weight(self) -> float:
         if self.class_weight is None:
-            return float(self.n_rows if self.sample_weight is None else self.sample_weight.sum())
+            weight = self.sample_weight
+            return float(self.n_rows if weight is None else array_namespace(weight).sum(weight))
         return super().weight
 
     def _each(self, fn: Callable[[Any], Any]) -> Iterator[Any]:

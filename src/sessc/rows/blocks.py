@@ -10,7 +10,16 @@ import numpy as np
 
 from .._array import Array
 
-__all__ = ["Block", "Blocks", "checked", "is_missing", "refuse_extremes"]
+__all__ = [
+    "Block",
+    "Blocks",
+    "checked",
+    "is_missing",
+    "largest_square_root",
+    "refuse_extremes",
+    "too_large",
+    "unmasked",
+]
 
 BATCH_ROWS = 2**16
 """Rows read from a file at a time."""
@@ -128,7 +137,10 @@ def checked(block: Any, which: str, names: tuple[str, ...] | None = None) -> Blo
     if X.dtype.kind not in "fiub":
         raise ValueError(f"{which} holds {X.dtype} cells; encode them as numbers first.")
     X = X if X.dtype == np.float32 else X.astype(np.float64, copy=False)
-    y, weight = (None if column is None else np.asarray(column) for column in (y, weight))
+    y, weight = (
+        None if column is None else unmasked(column, f"{which} has {what}")
+        for column, what in ((y, "labels"), (weight, "weights"))
+    )
     for column, what in ((y, "labels"), (weight, "weights")):
         if column is not None and column.shape != X.shape[:1]:
             raise ValueError(f"{which} has {len(X)} rows and {what} of shape {column.shape}.")
@@ -154,17 +166,32 @@ def is_missing(label: Any) -> bool:
     return label is None or type(label).__name__ == "NAType" or (isinstance(label, float) and label != label)
 
 
+def unmasked(column: Any, which: str) -> np.ndarray:
+    """A column as a plain array, which would forget what is masked."""
+    if np.ma.is_masked(column):
+        row = np.flatnonzero(np.ma.getmaskarray(column))[0]
+        raise ValueError(f"{which} that are masked, as in row {row}; drop such rows first.")
+    return np.asarray(column)
+
+
+def largest_square_root(dtype: Any) -> float:
+    """Numbers below it can be squared, and many such squares added."""
+    return float(np.finfo(dtype).max) ** 0.5 / 1e4
+
+
 def refuse_extremes(X: np.ndarray, which: str, names: Sequence[str] | None = None) -> None:
     """Refuse what is not finite, or too large to be squared, by place."""
     if 0 in X.shape:
         return
     largest = max(abs(X.min()), abs(X.max()))  # NaN if any value is
-    if largest < np.sqrt(np.finfo(X.dtype).max) / 1e4:
+    if largest < largest_square_root(X.dtype):
         return
     for row, column in np.argwhere(~np.isfinite(X))[:1]:
         name = f"column {column}" if names is None else f"column {names[column]!r}"
         what = "NaN" if np.isnan(X[row, column]) else "an infinite value (inf)"
         raise ValueError(f"{which} contains {what} in row {row}, {name}; fill in or drop such rows first.")
-    raise ValueError(
-        f"{which} holds values as large as {largest:.0e}, whose squares overflow {X.dtype}; rescale them."
-    )
+    raise ValueError(too_large(which, largest, X.dtype))
+
+
+def too_large(which: str, largest: float, dtype: Any) -> str:
+    return f"{which} holds values as large as {largest:.0e}, whose squares overflow {dtype}; rescale them."

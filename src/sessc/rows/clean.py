@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from ..terms.losses import Loss
-from ..terms.sharing import Sharing, Uniform
-from .blocks import is_missing, refuse_extremes
+from .._array import Array, array_namespace, is_foreign
+from .blocks import is_missing, largest_square_root, refuse_extremes, too_large, unmasked
 
 __all__ = [
-    "POSITIVE",
-    "RANGES",
-    "TERM_RANGES",
-    "check_each",
-    "check_parameters",
     "existing_rows",
-    "is_real_valued",
     "read_classes",
     "read_numbers",
     "read_table",
@@ -32,83 +23,6 @@ __all__ = [
     "refuse_classes",
     "refuse_one_class",
 ]
-
-
-class _Range(NamedTuple):
-    kind: Any
-    accepts: Callable[[Any], bool]
-    says: str
-    words: tuple[Any, ...] = ()
-
-    def includes(self, value: Any) -> bool:
-        if isinstance(value, str) and value in self.words:
-            return True
-        return not isinstance(value, bool) and isinstance(value, self.kind) and self.accepts(value)
-
-    def __str__(self) -> str:
-        return self.says + "".join(f' or "{word}"' for word in self.words)
-
-
-def _count(*words: Any) -> _Range:
-    return _Range(Integral, lambda v: v >= 1, "a positive integer", words)
-
-
-POSITIVE = _Range(Real, lambda v: 0 < v < np.inf, "a positive number")
-_NOT_NEGATIVE = _Range(Real, lambda v: 0 <= v < np.inf, "a number that is not negative")
-
-RANGES = {
-    "n_clusters": _count(),
-    "n_rules": _count(),
-    "n_init": _count(),
-    "max_iter": _count(),
-    "tol": _NOT_NEGATIVE,
-    "m": _Range(Real, lambda v: 1 < v < np.inf, "a number above 1", ("auto",)),
-    "t": _Range(Real, lambda v: 1 <= v < np.inf, "a number of 1 or more"),
-    "gamma": POSITIVE._replace(words=("auto",)),
-    "delta": POSITIVE,
-    "lam": POSITIVE._replace(words=("auto",)),
-    "eta": _Range(Real, lambda v: 0 <= v < 1, "a number in [0, 1)"),
-    "beta": _NOT_NEGATIVE,
-    "alpha": _NOT_NEGATIVE,
-    "width_scale": POSITIVE._replace(words=("auto",)),
-    "refine": _Range(Integral, lambda v: v >= 0, "a whole number of zero or more"),
-    "pull": _NOT_NEGATIVE,
-    "parsimony": _NOT_NEGATIVE,
-    "conditions": _Range((Real, type(None)), lambda v: v is None or 0 < v < np.inf, "a positive number or None"),
-    "order": _Range(Integral, lambda v: v in (0, 1), "0 or 1"),
-    "loss": _Range(str, lambda v: v in ("log", "squared"), '"log" or "squared"'),
-    "search": _Range(str, lambda v: v in ("auto", "staged", "joint"), '"auto", "staged" or "joint"'),
-    "penalty": _Range(str, lambda v: v in ("power", "l2"), '"power" or "l2"'),
-}
-"""Every parameter of the subject means the same wherever it appears, so its range is stated once."""
-
-
-TERM_RANGES = {
-    "membership": _Range(
-        (Sharing, type(None)), lambda v: not isinstance(v, Uniform), "a sharing rule other than Uniform, or None"
-    ),
-    "weighting": _Range((Sharing, type(None)), lambda v: True, "a sharing rule or None"),
-    "loss": _Range((Loss, type(None)), lambda v: True, "a label loss or None"),
-}
-"""The same for an estimator that takes terms themselves."""
-
-
-def check_parameters(estimator: Any) -> None:
-    """Refuse parameters out of range, by name and value."""
-    for name, value in estimator.get_params(deep=False).items():
-        allowed = estimator._ranges.get(name)
-        if allowed is not None and not allowed.includes(value):
-            raise ValueError(f"{name} must be {allowed}, got {value!r}.")
-
-
-def check_each(name: str, values: Any, allowed: _Range | None = None) -> list:
-    """Candidates as a list; refuse it if it is empty or holds one out of range."""
-    if isinstance(values, str) or not np.iterable(values) or not (values := list(values)):
-        raise ValueError(f"{name} must be a list of at least one value, got {values!r}.")
-    for value in values:
-        if allowed is not None and not allowed.includes(value):
-            raise ValueError(f"{name} must hold {allowed} each, got {value!r}.")
-    return values
 
 
 class SparseError(ValueError, TypeError):
@@ -184,7 +98,9 @@ def read_targets(estimator: Any, y: Any, X: np.ndarray) -> np.ndarray:
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
-    y = column_or_1d(y, warn=True)
+    if np.iscomplexobj(y):
+        raise ValueError(_no_targets(np.asarray(y).dtype))
+    y = column_or_1d(unmasked(y, "y holds values") if np.ma.isMaskedArray(y) else y, warn=True)
     check_consistent_length(X, y)
     if (
         y.dtype == object
@@ -194,10 +110,49 @@ def read_targets(estimator: Any, y: Any, X: np.ndarray) -> np.ndarray:
     return y
 
 
-def read_numbers(y: np.ndarray) -> np.ndarray:
-    """Targets that are measurements."""
-    y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
-    return y.astype(float)
+def read_numbers(y: Array, dtype: Any) -> Array:
+    """Targets that are measurements, in double precision, wherever they are; rules will compute in ``dtype``."""
+    xp = array_namespace(y)
+    with np.errstate(over="ignore"):  # of long doubles, which are then infinite
+        y = xp.astype(_real(y) if is_foreign(y) else _numeric(y), xp.float64)
+    if bool(xp.all(xp.abs(y) < largest_square_root(dtype))):
+        return y
+    if not bool(xp.all(xp.isfinite(y))):
+        what = "NaN" if bool(xp.any(xp.isnan(y))) else "an infinite value (inf)"
+        raise ValueError(f"y contains {what}; drop such rows first.")
+    raise ValueError(too_large("y", float(xp.max(xp.abs(y))), dtype))
+
+
+def _no_targets(dtype: Any) -> str:
+    return f"y holds {dtype} values, which are neither classes nor real targets; encode them as numbers first."
+
+
+def _real(y: Array) -> Array:
+    if not array_namespace(y).isdtype(y.dtype, ("bool", "integral", "real floating")):
+        raise ValueError(_no_targets(y.dtype))
+    return y
+
+
+def _numeric(y: np.ndarray) -> np.ndarray:
+    """Targets as an array of a numeric type."""
+    if y.dtype.kind in "fiub":
+        return y
+    if y.dtype.kind not in "OUST":
+        raise ValueError(_no_targets(y.dtype))
+    return np.asarray([_number(value) for value in y.ravel()]).reshape(y.shape)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, (str, bytes)):
+        raise ValueError(
+            f"y holds text such as {str(value)!r}; real targets are numbers, encode it as such first."
+        )
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError("y holds whole numbers too large for float64; rescale them.") from None
+    except (TypeError, ValueError):
+        raise ValueError(f"y holds {value!r}, which is no number; encode it as one first.") from None
 
 
 def read_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -222,8 +177,3 @@ def refuse_one_class(classes: np.ndarray) -> None:
         raise ValueError(
             f"y holds only one class, {classes.tolist()[0]!r}; a classifier needs at least two to tell apart."
         )
-
-
-def is_real_valued(y: Any) -> bool:
-    """Whether targets are measurements and not classes."""
-    return type_of_target(y).startswith("continuous")

@@ -21,7 +21,7 @@ import numpy as np
 
 from .._array import Array
 from .base import BlockRows, Rows
-from .blocks import Block, checked
+from .blocks import Block, checked, unmasked
 
 __all__ = ["DaskRows", "Held", "read_table"]
 
@@ -120,7 +120,7 @@ def _aligned(column: Any, table: Any, what: str) -> np.ndarray | None:
     if not hasattr(column, "__dask_graph__"):
         from dask.array import from_array
 
-        column = np.asarray(column)
+        column = unmasked(column, f"{what} holds values")
         if np.isnan(table.shape[0]) or column.shape != (table.shape[0],):
             raise ValueError(f"{what} must be a Dask collection with the partitions of X, or as long as X.")
         column = from_array(column, chunks=(table.chunks[0],))

@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from .._array import Array, array_namespace, is_foreign, like, to_numpy
-from .base import ArrayRows, BlockRows, Rows, Samples
-from .blocks import Blocks, refuse_extremes
+from .._array import Array, array_namespace, is_foreign, like, numpy_dtype, to_numpy
+from .base import ArrayRows, BlockRows, Rows
+from .blocks import Blocks, largest_square_root, refuse_extremes
 from .clean import (
     existing_rows,
-    is_real_valued,
-    read_classes,
-    read_numbers,
     read_table,
     read_targets,
     read_weights,
 )
 
-__all__ = [
-    "class_masses",
-    "class_rows",
-    "coded_rows",
-    "has_labels",
-    "holds_measurements",
-    "in_memory",
-    "measured_rows",
-    "read_rows",
-    "real_rows",
-]
+__all__ = ["has_labels", "in_memory", "read_rows"]
 
 
 def has_labels(X: Any, y: Any) -> bool:
@@ -117,8 +102,7 @@ def _read_foreign(
         )
     if X.dtype not in (xp.float32, xp.float64):
         X = xp.astype(X, xp.float64)
-    limit = float(xp.finfo(X.dtype).max) ** 0.5 / 1e4
-    if not bool(xp.all(xp.abs(X) < limit)):
+    if not bool(xp.all(xp.abs(X) < largest_square_root(numpy_dtype(X)))):
         refuse_extremes(to_numpy(X), "X")
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     weight = None
@@ -148,118 +132,3 @@ def _remember(estimator: Any, n_features: int, names: tuple[str, ...] | None, re
         validate_data(estimator, np.empty((0, n_features)), reset=reset, skip_check_array=True)
     if reset and names is not None:
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
-
-
-@dataclass(frozen=True)
-class _Distinct:
-    """Different labels; those of two sets of rows merge."""
-
-    values: np.ndarray
-
-    def __add__(self, other: _Distinct) -> _Distinct:
-        return _Distinct(np.union1d(self.values, other.values))
-
-
-def _distinct(samples: Samples) -> _Distinct:
-    assert samples.Y is not None
-    return _Distinct(np.unique(samples.Y))
-
-
-def class_rows(rows: Rows) -> tuple[np.ndarray, Rows]:
-    """The classes, sorted, and the rows with codes for labels."""
-    if not isinstance(rows, ArrayRows):
-        classes = rows.sum(_distinct).values
-        read_classes(classes)
-        return classes, replace(rows, encode=partial(np.searchsorted, classes), n_classes=len(classes))
-    if is_foreign(rows.y):
-        xp = array_namespace(rows.y)
-        values = xp.unique_values(rows.y)
-        classes = to_numpy(values)
-        read_classes(classes)
-        codes = xp.searchsorted(values, rows.y)
-    else:
-        classes, codes = read_classes(np.asarray(rows.y))
-        if is_foreign(rows.X):
-            xp = array_namespace(rows.X)
-            codes = xp.asarray(codes.astype(np.int64), device=rows.X.device)
-    return classes, replace(rows, y=codes, n_classes=len(classes))
-
-
-def coded_rows(rows: Rows, classes: np.ndarray) -> Rows:
-    """The rows with codes for labels that are among known classes."""
-    return _encoded(rows, partial(_codes, classes), len(classes))
-
-
-def _codes(classes: np.ndarray, y: Array) -> np.ndarray:
-    labels = to_numpy(y)
-    codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
-    if not np.all(known := classes[codes] == labels):
-        raise ValueError(
-            f"y holds the class {labels[~known].tolist()[0]!r}, which is none of {classes.tolist()}; "
-            "name all classes in the first call of partial_fit."
-        )
-    return codes
-
-
-def measured_rows(rows: Rows, mean: float, unit: float) -> Rows:
-    """The rows with targets from a known mean, in a known unit."""
-    return _encoded(rows, partial(_measured, mean, unit, rows.dtype), None)
-
-
-def _encoded(rows: Rows, encode: Any, n_classes: int | None) -> Rows:
-    if not isinstance(rows, ArrayRows):
-        return replace(rows, encode=encode, n_classes=n_classes)
-    y = encode(rows.y)
-    if is_foreign(rows.X) and not is_foreign(y):
-        y = array_namespace(rows.X).asarray(y, device=rows.X.device)
-    return replace(rows, y=y, n_classes=n_classes)
-
-
-def holds_measurements(rows: Rows) -> bool:
-    """Whether labels are real targets and not classes: numbers that are not all whole."""
-    if isinstance(rows, ArrayRows) and not is_foreign(rows.y):
-        return is_real_valued(rows.y)
-    return bool(rows.sum(_count_fractions))
-
-
-def _count_fractions(samples: Samples) -> int:
-    assert samples.Y is not None
-    Y = to_numpy(samples.Y)
-    return int(np.sum(np.floor(Y) != Y)) if Y.dtype.kind == "f" else 0
-
-
-def real_rows(rows: Rows, *, standardize: bool) -> tuple[Rows, float, float]:
-    """Rows with targets measured from their mean, in standard deviations if asked for; and that mean and unit."""
-    if isinstance(rows, ArrayRows) and not is_foreign(rows.y):
-        y = read_numbers(np.asarray(rows.y))
-        rows = replace(rows, y=like(y, rows.X) if is_foreign(rows.X) else y)
-    weight, total, _ = rows.sum(partial(_moments, 0.0))
-    mean = float(total / weight)
-    squares = rows.sum(partial(_moments, mean))[2]
-    unit = float(np.sqrt(squares / weight)) if standardize and squares > 0 else 1.0
-    return measured_rows(rows, mean, unit), mean, unit
-
-
-def _moments(origin: float, samples: Samples) -> np.ndarray:
-    assert samples.Y is not None
-    Y = to_numpy(samples.Y)[:, 0]
-    y = read_numbers(Y) - origin
-    weight = np.ones(len(y)) if samples.weight is None else to_numpy(samples.weight).astype(float)
-    return np.asarray([weight.sum(), weight @ y, weight @ (y * y)])
-
-
-def _measured(mean: float, unit: float, dtype: Any, y: Array) -> Array:
-    xp = array_namespace(y)
-    return xp.astype((xp.astype(y, xp.float64) - mean) / unit, dtype)
-
-
-def class_masses(rows: Rows) -> np.ndarray:
-    """What the rows of each class weigh together, shape (n_classes,)."""
-    return to_numpy(rows.as_given().sum(_mass))
-
-
-def _mass(samples: Samples) -> Array:
-    assert samples.Y is not None
-    xp = array_namespace(samples.Y)
-    Y = xp.astype(samples.Y, xp.float64)
-    return xp.sum(Y, axis=0) if samples.weight is None else xp.astype(samples.weight, xp.float64) @ Y

@@ -6,13 +6,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-__all__ = ["BINS", "ENOUGH_ROWS", "SHARES", "Summary", "summarize", "weighted_quantiles", "word_for"]
+__all__ = ["BINS", "SHARES", "Summary", "summarize", "weighted_quantiles", "word_for"]
 
 SHARES = np.linspace(0.0, 1.0, 41)
 """Shares of the data at whose quantiles a feature is known."""
 BINS = 30
-ENOUGH_ROWS = 50_000
-"""Of more rows every second, third, ... is remembered."""
 TINY = np.finfo(float).tiny
 WORDS = ((0.1, "very low"), (1 / 3, "low"), (2 / 3, "medium"), (0.9, "high"), (1.0, "very high"))
 """What a value is called that lies above less than this share of the data."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 __all__ = ["Memory", "online"]
@@ -34,14 +35,25 @@ _DOCUMENTATION = """Go on learning from some more rows.
 
 
 def online(method: Any) -> Any:
-    """A ``partial_fit`` with its documentation, the same for all."""
-    method.__doc__ = _DOCUMENTATION
-    return method
+    """A ``partial_fit`` with its documentation, the same for all; rows it refuses leave no trace."""
+
+    @wraps(method)
+    def partial_fit(model: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(model))
+        try:
+            return method(model, *args, **kwargs)
+        except BaseException:
+            vars(model).clear()
+            vars(model).update(before)
+            raise
+
+    partial_fit.__doc__ = _DOCUMENTATION
+    return partial_fit
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Sums over all rows seen so far, older ones counting less."""
+    """How much of the rows seen so far is remembered; the sums themselves belong to whoever made them."""
 
     seen: float = 0.0
     """What all rows weighed."""
@@ -50,7 +62,6 @@ class Memory:
     limit: float = float("inf")
     fading: float = 1.0
     """What earlier sums count beside those of the rows now seen."""
-    sums: dict[str, Any] = field(default_factory=dict)
 
     @property
     def stands_for(self) -> float:
@@ -64,13 +75,12 @@ class Memory:
         seen = self.seen + weight
         room = max(min(limit - weight, SHARE * seen), 0.0)
         fading = min(room / self.kept, 1.0) if self.kept else 1.0
-        return Memory(seen, fading * self.kept + weight, limit, fading, self.sums)
+        return Memory(seen, fading * self.kept + weight, limit, fading)
 
-    def with_sum(self, name: str, found: Any) -> Memory:
-        """What the rows now seen amount to, added to what earlier ones did."""
-        before = self.sums.get(name)
-        return replace(self, sums=self.sums | {name: found if before is None else before * self.fading + found})
+    def added(self, before: Any, found: Any) -> Any:
+        """What the rows now seen amount to, added to what earlier ones did, if there were any."""
+        return found if before is None else before * self.fading + found
 
-    def __getitem__(self, name: str) -> Any:
-        """A sum over as many rows as it is taken for."""
-        return self.sums[name] * (self.stands_for / self.kept)
+    def whole(self, remembered: Any) -> Any:
+        """A remembered sum, for as many rows as it is taken for."""
+        return remembered * (self.stands_for / self.kept)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ..cluster import base, named
-from ..cluster.base import Labels
+from ..cluster import named, predictors
+from ..cluster.base import SoftSubspaceClustering
 from ..rows.blocks import Blocks
 from ..rows.extent import Extent
+from ..rows.target import Classes, Measurements
 from ..rules import links
 from ..rules.base import RuleBase
 from ..rules.choices import Choice
@@ -13,16 +14,18 @@ from ..rules.summary import Summary
 from ..solve.memory import Memory
 from ..terms import losses, sharing
 from ..terms.objective import Objective, Parameters, Statistics
-from ..tsk import estimators, tuning
 from ..tsk.consequents import Gram
-from ..tsk.estimators import Stream
+from ..tsk.estimators import Stream, TSKClassifier, TSKRegressor
+from ..tsk.recipe import Names
+from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
 
 __all__ = ["trusted_types"]
 
-FAMILIES = (named, estimators, tuning, sharing, losses, links)
-"""Modules whose public types are all estimators, terms or links."""
-PARTS = (base.SoftSubspaceClustering, Blocks, Objective, RuleBase, Choice, Summary, Parameters)
-TO_GO_ON = (Extent, Gram, Labels, Memory, Statistics, Stream)
+FAMILIES = (named, predictors, sharing, losses, links)
+"""Modules all of whose public types are estimators, terms or links."""
+MODELS = (SoftSubspaceClustering, TSKClassifier, TSKClassifierCV, TSKRegressor, TSKRegressorCV)
+PARTS = (Blocks, Objective, RuleBase, Choice, Summary, Parameters)
+TO_GO_ON = (Extent, Gram, Classes, Measurements, Memory, Names, Statistics, Stream)
 """What a model needs to go on learning."""
 
 
@@ -40,5 +43,5 @@ def trusted_types() -> list[str]:
     True
     """
     families = (getattr(module, name) for module in FAMILIES for name in module.__all__)
-    kinds = {kind for kind in (*families, *PARTS, *TO_GO_ON) if isinstance(kind, type)}
+    kinds = {kind for kind in (*families, *MODELS, *PARTS, *TO_GO_ON) if isinstance(kind, type)}
     return sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in kinds)

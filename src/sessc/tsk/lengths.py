@@ -71,7 +71,7 @@ class AccuracySizeDisplay:
         found = search.cv_results_
         folds = [name for name in found if name.startswith("split")]
         scores = np.stack([found[name] for name in folds], axis=1)
-        name = scoring if isinstance(scoring, str) else search._default_scoring if scoring is None else "score"
+        name = scoring if isinstance(scoring, str) else search.default_scoring if scoring is None else "score"
         return cls(lengths, scores[:-1], scores[-1], name.replace("_", " ")).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:

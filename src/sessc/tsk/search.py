@@ -8,8 +8,8 @@ penalty is a descent of its own.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
 from itertools import pairwise, product
@@ -19,21 +19,20 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 
+from .._array import Array
 from .._progress import Progress
-from ..cluster.base import SoftSubspace
+from ..cluster.base import Clusters, SoftSubspace, votes
 from ..rows.base import ArrayRows
-from ..rules.base import design, firing
-from ..terms.objective import Objective, Parameters
-from .consequents import ridge_path
-from .estimators import Problem, cluster, decision, deviations, scale_of_widths, widths
+from ..rows.target import class_of
+from ..rules.links import Link
+from .estimators import decision
+from .recipe import Conditions, Problem, Recipe, conditions_of, improved, least_squares, members, rule_base
 from .refine import Moving
 
 __all__ = ["Candidate", "Fold", "Ranges", "Search", "Trial", "cv_results", "highest", "last_stage", "simplest"]
 
 Candidate = dict[str, Any]
-Clusters = tuple[Objective, Parameters]
 Formula = Callable[[np.ndarray], np.ndarray]
-Split = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -56,83 +55,71 @@ class Ranges:
 
 @dataclass(frozen=True)
 class Fold:
-    """One training part, ready to fit candidates to, and the test part to score them on."""
+    """One training part as a problem, and the test part to score candidates on."""
 
-    model: Any
     problem: Problem
-    clusterer: SoftSubspace
-    centers: list[np.ndarray]
     X: np.ndarray
-    y: Any
+    y: np.ndarray
     weight: np.ndarray | None
     scorer: Any
 
-    def cluster(self, candidate: Candidate) -> Clusters:
-        return cluster(self.problem, clone(self.clusterer).set_params(**candidate), self.centers)
-
-    def score(self, formula: Formula, known: np.ndarray) -> float:
+    def score(self, formula: Formula, known: np.ndarray, link: Link) -> float:
         """The score of a formula for outputs, whose values for the test part are known."""
-        answers = _ClassAnswers if isinstance(self.model, ClassifierMixin) else _ValueAnswers
+        labels = self.problem.target.labels
+        answers = (
+            _Values(self.X, formula, known) if labels is None else _Classes(self.X, formula, known, link, labels)
+        )
         weight = {} if self.weight is None or not _takes_weights(self.scorer) else {"sample_weight": self.weight}
         with warnings.catch_warnings():
             # A rare class may be missing from a fold; saying so for every candidate helps nobody.
             warnings.filterwarnings("ignore", message="y_pred contains classes not in y_true")
-            return float(self.scorer(answers(self, formula, known), self.X, self.y, **weight))
+            return float(self.scorer(answers, self.X, self.y, **weight))
 
-    def score_clusters(self, objective: Objective, parameters: Parameters) -> float:
+    def score_clusters(self, found: Clusters, recipe: Recipe) -> float:
         """How well the clusters predict by themselves, before any least squares."""
-        formula = partial(self._votes, objective.without_labels(), parameters)
-        return self.score(formula, formula(self.X))
+        formula = partial(_said_by_clusters, self.problem, found)
+        return self.score(formula, formula(self.X), self.problem.kind.link(recipe))
 
-    def score_rules(self, objective: Objective, parameters: Parameters, ranges: Ranges) -> np.ndarray:
+    def score_rules(self, found: Clusters, recipe: Recipe, ranges: Ranges) -> np.ndarray:
         """Scores (width_scales, alphas, conditions) of the rules made of these clusters."""
-        V = parameters.V
-        deviation = deviations(self.problem, objective, parameters)
-        scores = np.empty(ranges.shape)
+        sums, scores = members(self.problem, found), np.empty(ranges.shape)
+        score = self._score_refined if recipe.refine else self._score_path
         for h, width_scale in enumerate(ranges.width_scales):
-            width = widths(self.problem, deviation, scale_of_widths(width_scale, V.shape[1]))
-            scores[h] = (self._score_refined if self.model.refine else self._score_path)(V, width, ranges)
+            scores[h] = score(conditions_of(self.problem, found, sums, width_scale), recipe, ranges)
         return scores
 
-    def _least_squares(self, V: np.ndarray, width: np.ndarray, alphas: Sequence[float]) -> np.ndarray:
-        return ridge_path(self.problem.fit_rows, V, width, self.model.order, np.asarray(alphas, dtype=float))
-
-    def _score_path(self, V: np.ndarray, width: np.ndarray, ranges: Ranges) -> np.ndarray:
+    def _score_path(self, conditions: Conditions, recipe: Recipe, ranges: Ranges) -> np.ndarray:
         """Scores (alphas, 1) of least squares, whose outputs for all penalties are one product."""
-        path = self._least_squares(V, width, ranges.alphas)
-        path = path.reshape(len(path), -1, path.shape[-1]).astype(V.dtype)
-        outputs = self._outputs(V, width, np.concatenate(path, axis=1), self.X)
-        each = zip(path, np.split(outputs, len(path), axis=1), strict=True)
-        return np.asarray([[self.score(partial(self._outputs, V, width, B), known)] for B, known in each])
+        path = least_squares(self.problem, conditions, recipe.order, ranges.alphas)
+        # As if one rule base had the outputs of all penalties side by side.
+        together = Moving.from_rules(*conditions, np.concatenate(path, axis=2))
+        all_rules = rule_base(self.problem, together, recipe)
+        outputs = np.split(all_rules.outputs(self.X), len(path), axis=1)
+        consequents = np.split(all_rules.consequents, len(path), axis=2)
+        each = zip(consequents, outputs, strict=True)
+        return np.asarray(
+            [[self.score(replace(all_rules, consequents=B).outputs, known, all_rules.link)] for B, known in each]
+        )
 
-    def _score_refined(self, V: np.ndarray, width: np.ndarray, ranges: Ranges) -> np.ndarray:
+    def _score_refined(self, conditions: Conditions, recipe: Recipe, ranges: Ranges) -> np.ndarray:
         """Scores (alphas, conditions) of refined rules."""
         scores = np.empty((len(ranges.alphas), len(ranges.conditions)))
         for a, alpha in enumerate(ranges.alphas):
             # One penalty at a time, as the plain model has it: descent makes much of a difference in the last bit.
-            start = Moving.from_rules(V, width, self._least_squares(V, width, [alpha])[0])
-            found, _ = self.model._improved(self.problem, start, alpha, ranges.conditions)
-            for c, rules in enumerate(found):
-                B = rules.consequents.reshape(-1, rules.consequents.shape[-1])
-                centers, widths, B = (part.astype(V.dtype) for part in (rules.centers, rules.widths, B))
-                formula = partial(self._outputs, centers, widths, B)
-                scores[a, c] = self.score(formula, formula(self.X))
+            [consequents] = least_squares(self.problem, conditions, recipe.order, [alpha])
+            start, this = Moving.from_rules(*conditions, consequents), replace(recipe, alpha=alpha)
+            found, _ = improved(self.problem, start, this, ranges.conditions)
+            for c, moving in enumerate(found):
+                rules = rule_base(self.problem, moving, this)
+                scores[a, c] = self.score(rules.outputs, rules.outputs(self.X), rules.link)
         return scores
 
-    def _rows(self, X: np.ndarray) -> ArrayRows:
-        return ArrayRows(X).standardized(self.problem.rows.center, self.problem.rows.scale)
 
-    def _votes(self, objective: Objective, parameters: Parameters, X: np.ndarray) -> np.ndarray:
-        coefficients = objective.coefficients(parameters)
-        return self._rows(X).map(
-            lambda samples: objective.memberships(coefficients, objective.columns(samples)).T @ parameters.Z
-        )
-
-    def _outputs(self, V: np.ndarray, width: np.ndarray, consequents: np.ndarray, X: np.ndarray) -> np.ndarray:
-        order = self.model.order
-        return self._rows(X).map(
-            lambda samples: design(firing(samples.X, V, width), samples.X, order) @ consequents
-        )
+def _said_by_clusters(problem: Problem, found: Clusters, X: np.ndarray) -> np.ndarray:
+    objective, parameters = found.objective.without_labels(), found.parameters
+    rows = ArrayRows(X).standardized(problem.rows.center, problem.rows.scale).prepared(objective.columns)
+    outputs = problem.target.in_units(parameters.Z)
+    return rows.map(partial(votes, outputs, objective, objective.coefficients(parameters)))
 
 
 def _takes_weights(scorer: Any) -> bool:
@@ -141,36 +128,35 @@ def _takes_weights(scorer: Any) -> bool:
     return "sample_weight" in parameters or any(p.kind == p.VAR_KEYWORD for p in parameters.values())
 
 
-class _Answers(BaseEstimator):
-    """A fold's candidate as a predictor, for scorers. What it says of the test part is known already."""
+class _Contender(BaseEstimator):
+    """A candidate as a predictor, for scorers. What it says of the test part is known already."""
 
-    def __init__(self, fold: Fold, formula: Formula, known: np.ndarray):
-        self.fold, self.formula, self.known = fold, formula, known
+    def __init__(self, X: np.ndarray, formula: Formula, known: np.ndarray):
+        self.X, self.formula, self.known = X, formula, known
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
     def _outputs(self, X: Any) -> np.ndarray:
-        outputs = self.known if X is self.fold.X else self.formula(np.asarray(X))
-        return self.fold.model._target_mean + self.fold.model._target_scale * outputs
+        return self.known if X is self.X else self.formula(np.asarray(X))
 
 
-class _ClassAnswers(ClassifierMixin, _Answers):
-    @property
-    def classes_(self) -> np.ndarray:
-        return self.fold.model.classes_
+class _Classes(ClassifierMixin, _Contender):
+    def __init__(self, X: np.ndarray, formula: Formula, known: np.ndarray, link: Link, classes: np.ndarray):
+        super().__init__(X, formula, known)
+        self.link, self.classes_ = link, classes
 
     def predict(self, X: Any) -> np.ndarray:
-        return self.classes_[np.argmax(self._outputs(X), axis=1)]
+        return class_of(self._outputs(X), self.classes_)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        return self.fold.model._link(self._outputs(X))
+        return self.link(self._outputs(X))
 
     def decision_function(self, X: Any) -> np.ndarray:
         return decision(self._outputs(X))
 
 
-class _ValueAnswers(RegressorMixin, _Answers):
+class _Values(RegressorMixin, _Contender):
     def predict(self, X: Any) -> np.ndarray:
         return self._outputs(X)[:, 0]
 
@@ -227,58 +213,58 @@ def simplest(trials: list[Trial], parsimony: float, overlap: float) -> Trial:
 class Search:
     """Candidates against folds. A unit of work is one fold with some of the candidates."""
 
-    shape: Candidate
-    """Order and number of rules, as far as they are searched."""
     folds: list[Fold]
     candidates: list[Candidate]
     ranges: Ranges
     staged: bool
     n_jobs: int | None
 
-    def run(self, progress: Progress) -> list[Trial]:
-        return (self._staged if self.staged else self._joint)(progress)
+    def run(self, shape: Candidate, clusterer: SoftSubspace, recipe: Recipe, progress: Progress) -> list[Trial]:
+        """The trials of rules of one shape: of so many, which this clusterer finds, and of an order."""
+        work = [_Work(fold, clusterer, fold.problem.starts(clusterer), recipe, self.ranges) for fold in self.folds]
+        size = partial(self._size, clusterer.n_clusters, recipe.order)
+        return (self._staged if self.staged else self._joint)(shape, work, size, progress)
 
     @property
-    def steps_for_each_fold(self) -> int:
-        return len(self._chunks) + int(self.staged)
+    def n_steps(self) -> int:
+        """Units of work for each shape."""
+        return len(self.folds) * (len(self._chunks) + int(self.staged))
 
-    def _staged(self, progress: Progress) -> list[Trial]:
+    def _staged(self, shape: Candidate, work: list[_Work], size: Any, progress: Progress) -> list[Trial]:
         """First the clusterer's parameters, by how well its clusters predict; then widths and penalties."""
-        votes = self._over_candidates(_vote, progress)
+        votes = self._over_candidates(_vote, work, progress)
         first = [
-            Trial(1, self.shape | _prefixed(candidate), np.asarray([score for score, _ in row]), self._size())
+            Trial(1, shape | _prefixed(candidate), np.asarray([score for score, _ in row]), size())
             for candidate, row in zip(self.candidates, votes, strict=True)
         ]
         best = first.index(highest(first))
-        work = [
-            delayed(_make_rules)(fold, solved, self.ranges)
-            for fold, (_, solved) in zip(self.folds, votes[best], strict=True)
-        ]
-        return first + self._rule_trials(2, first[best].params, np.stack(self._run(work, progress), axis=-1))
+        tasks = [delayed(_make_rules)(one, solved) for one, (_, solved) in zip(work, votes[best], strict=True)]
+        scores = np.stack(self._run(tasks, progress), axis=-1)
+        return first + self._rule_trials(2, first[best].params, scores, size)
 
-    def _joint(self, progress: Progress) -> list[Trial]:
+    def _joint(self, shape: Candidate, work: list[_Work], size: Any, progress: Progress) -> list[Trial]:
         """Every clustering with all its widths and penalties."""
-        scores = self._over_candidates(partial(_cluster_and_make_rules, ranges=self.ranges), progress)
+        scores = self._over_candidates(_cluster_and_make_rules, work, progress)
         return [
             trial
             for candidate, row in zip(self.candidates, scores, strict=True)
-            for trial in self._rule_trials(1, self.shape | _prefixed(candidate), np.stack(row, axis=-1))
+            for trial in self._rule_trials(1, shape | _prefixed(candidate), np.stack(row, axis=-1), size)
         ]
 
-    def _rule_trials(self, stage: int, params: Candidate, scores: np.ndarray) -> list[Trial]:
+    def _rule_trials(self, stage: int, params: Candidate, scores: np.ndarray, size: Any) -> list[Trial]:
         each = zip(self.ranges.params(), scores.reshape(-1, scores.shape[-1]), strict=True)
-        return [Trial(stage, params | more, by_fold, self._size(more.get("conditions"))) for more, by_fold in each]
+        return [Trial(stage, params | more, by_fold, size(more.get("conditions"))) for more, by_fold in each]
 
-    def _size(self, conditions: float | None = None) -> float:
+    def _size(self, n_rules: int, order: int, conditions: float | None = None) -> float:
         """How many numbers rules of at most so many conditions consist of, at most."""
-        model, problem = self.folds[0].model, self.folds[0].problem
-        n_features, n_outputs = problem.rows.n_features, len(problem.outputs)
-        if isinstance(model, ClassifierMixin):
+        problem = self.folds[0].problem
+        n_features, n_outputs = problem.rows.n_features, len(problem.target.first_outputs)
+        if problem.target.labels is not None:
             n_outputs -= 1  # probabilities sum to one
         length = n_features if conditions is None else min(conditions, n_features)
-        if model.n_rules == 1:
+        if n_rules == 1:
             length = 0
-        return model.n_rules * (2 * length + n_outputs * (1 + model.order * n_features))
+        return n_rules * (2 * length + n_outputs * (1 + order * n_features))
 
     @property
     def _chunks(self) -> list[list[Candidate]]:
@@ -286,11 +272,11 @@ class Search:
         bounds = np.linspace(0, len(self.candidates), n_chunks + 1).astype(int)
         return [self.candidates[low:high] for low, high in pairwise(bounds)]
 
-    def _over_candidates(self, fn: Any, progress: Progress) -> list[list]:
-        """``fn(fold, candidate)`` as rows of candidates by columns of folds."""
-        work = [delayed(_each)(fn, fold, chunk) for fold in self.folds for chunk in self._chunks]
-        done = iter(self._run(work, progress))
-        by_fold = [[result for _ in self._chunks for result in next(done)] for _ in self.folds]
+    def _over_candidates(self, fn: Any, work: list[_Work], progress: Progress) -> list[list]:
+        """``fn(work, candidate)`` as rows of candidates by columns of folds."""
+        tasks = [delayed(_each)(fn, one, chunk) for one in work for chunk in self._chunks]
+        done = iter(self._run(tasks, progress))
+        by_fold = [[result for _ in self._chunks for result in next(done)] for _ in work]
         return [list(row) for row in zip(*by_fold, strict=True)]
 
     def _run(self, work: list, progress: Progress) -> list:
@@ -301,21 +287,35 @@ class Search:
         return results
 
 
-def _each(fn: Any, fold: Fold, candidates: list[Candidate]) -> list:
-    return [fn(fold, candidate) for candidate in candidates]
+@dataclass(frozen=True)
+class _Work:
+    """A fold with what all its candidates of one shape share."""
+
+    fold: Fold
+    clusterer: SoftSubspace
+    starts: list[Array]
+    recipe: Recipe
+    ranges: Ranges
+
+    def clusters(self, candidate: Candidate) -> Clusters:
+        return self.fold.problem.clusters(clone(self.clusterer).set_params(**candidate), self.starts)
 
 
-def _vote(fold: Fold, candidate: Candidate) -> tuple[float, Clusters]:
-    solved = fold.cluster(candidate)
-    return fold.score_clusters(*solved), solved
+def _each(fn: Any, work: _Work, candidates: list[Candidate]) -> list:
+    return [fn(work, candidate) for candidate in candidates]
 
 
-def _make_rules(fold: Fold, solved: tuple[Objective, Parameters], ranges: Ranges) -> np.ndarray:
-    return fold.score_rules(*solved, ranges)
+def _vote(work: _Work, candidate: Candidate) -> tuple[float, Clusters]:
+    found = work.clusters(candidate)
+    return work.fold.score_clusters(found, work.recipe), found
 
 
-def _cluster_and_make_rules(fold: Fold, candidate: Candidate, ranges: Ranges) -> np.ndarray:
-    return _make_rules(fold, fold.cluster(candidate), ranges)
+def _make_rules(work: _Work, found: Clusters) -> np.ndarray:
+    return work.fold.score_rules(found, work.recipe, work.ranges)
+
+
+def _cluster_and_make_rules(work: _Work, candidate: Candidate) -> np.ndarray:
+    return _make_rules(work, work.clusters(candidate))
 
 
 def _prefixed(candidate: Candidate) -> Candidate:

@@ -7,7 +7,6 @@ penalties and lengths).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import groupby, product
 from numbers import Number
 from typing import Any
@@ -19,23 +18,32 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, chec
 from sklearn.utils import check_random_state
 
 from .._progress import Progress, with_callbacks
-from ..cluster.base import SoftSubspace
-from ..cluster.named import SESSC
-from ..rows.clean import RANGES, check_each, check_parameters, read_table, read_weights
+from ..cluster.base import SoftSubspace, label_loss
+from ..cluster.documentation import documented
+from ..cluster.ranges import COUNT, NOT_NEGATIVE, check_each, check_parameters, one_of, or_auto
+from ..rows.base import ArrayRows
+from ..rows.clean import existing_rows, read_table, read_targets, read_weights
 from ..rows.read import in_memory
-from ..rules.base import RuleBase
 from .estimators import (
-    _TSK,
+    ALPHA,
+    CONDITIONS,
+    DOCUMENTATION,
+    ORDER,
+    PULL,
+    REFINE,
+    WIDTH_SCALE,
+    ClassAnswers,
+    RuleModel,
     TSKClassifier,
     TSKRegressor,
-    _Classifies,
-    _Regresses,
-    documented,
-    starting_centers,
+    ValueAnswers,
 )
-from .search import Candidate, Fold, Ranges, Search, Split, Trial, cv_results, highest, last_stage, simplest
+from .recipe import Recipe, check_clusterer, fresh_clusterer, pose
+from .search import Candidate, Fold, Ranges, Search, Trial, cv_results, highest, last_stage, simplest
 
-__all__ = ["TSKClassifierCV", "TSKRegressorCV"]
+__all__ = ["TSKClassifierCV", "TSKRegressorCV", "searching"]
+
+Split = tuple[np.ndarray, np.ndarray]
 
 DEFAULT_GRID = {"gamma": (1.0, 10.0, 100.0), "beta": (0.1, 1.0, 10.0)}
 """What is searched for the default clusterer, SESSC, if rules are not refined."""
@@ -50,17 +58,23 @@ SHAPES = ((1, 1), (1, 2), (1, 4), (1, 8), (0, 5), (0, 10), (0, 20), (0, 30))
 """Orders and numbers of refined rules, for each order as long as more rules help. One linear rule is a linear
 model."""
 
-N_FOLDS, ENOUGH_ROWS, MOST_REPEATS = 5, 1000, 5
+N_FOLDS, JUDGED_ROWS, MOST_REPEATS = 5, 1000, 5
 """Folds are repeated until so many rows were judged."""
 
 
-class _TSKCV(_TSK):
-    """The search, the same for classifiers and regressors."""
+class _Searches(RuleModel):
+    """The search, the same for classifiers and regressors. It has a plain model, whose parameters it chooses."""
 
-    _ranges = {name: allowed for name, allowed in RANGES.items() if name not in ("n_rules", "conditions")} | {
-        "order": RANGES["order"]._replace(words=("auto",))
+    _ranges = {
+        "order": or_auto(ORDER),
+        "refine": REFINE,
+        "pull": PULL,
+        "search": one_of("auto", "staged", "joint"),
+        "parsimony": NOT_NEGATIVE,
     }
-    _default_scoring: str
+    class_weight: Any = None
+    default_scoring: str
+    """The score that is asked for if none is named."""
 
     def __init__(
         self,
@@ -81,7 +95,9 @@ class _TSKCV(_TSK):
         random_state: Any,
         n_jobs: int | None,
     ):
-        super().__init__(n_rules, order, clusterer, standardize, random_state, n_jobs)
+        self.n_rules = n_rules
+        self.order = order
+        self.clusterer = clusterer
         self.clusterer_grid = clusterer_grid
         self.width_scales = width_scales
         self.alphas = alphas
@@ -92,9 +108,12 @@ class _TSKCV(_TSK):
         self.parsimony = parsimony
         self.cv = cv
         self.scoring = scoring
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
-    def _plain(self, seed: Any) -> _TSK:
-        """The estimator whose parameters are searched."""
+    def _plain(self, seed: Any) -> Any:
+        """The model whose parameters are searched."""
         raise NotImplementedError
 
     @with_callbacks
@@ -113,51 +132,50 @@ class _TSKCV(_TSK):
         self
         """
         check_parameters(self)
-        if isinstance(self.clusterer, RuleBase):
-            raise ValueError("a search needs a clusterer; rules that are there already go into the plain model.")
         if not in_memory(X):
             name = type(self).__name__
             raise ValueError(
                 f"{name} cross-validates rows in memory; tune on some of them as a NumPy array or frame."
             )
         ranges, shapes = self._to_try(), self._shapes()
-        table = read_table(self, X, reset=True)
-        weight = read_weights(sample_weight, table)
-        plain = self._plain(_seed(self.random_state, self.clusterer)).set_params(**shapes[0])
-        plain._read_problem(table, y, weight)  # complain about y before splitting it
-        candidates = self._candidates(plain)
-        staged = self._is_staged(plain.clusterer, candidates)
-        seed = plain.clusterer.random_state if plain.random_state is None else plain.random_state
-        splits = list(self._splits(table, np.asarray(y), weight, seed))
-        search = partial(Search, candidates=candidates, ranges=ranges, staged=staged, n_jobs=self.n_jobs)
-        progress = Progress(self, len(shapes) * len(splits) * search({}, []).steps_for_each_fold, "fold")
+        seed = _seed(self.random_state, self.clusterer)
+        clusterer = fresh_clusterer(self.clusterer, self._kind, shapes[0]["n_rules"], seed)
+        candidates = self._candidates(clusterer)
+        splits, folds = self._folds(X, y, sample_weight, clusterer.random_state if seed is None else seed)
+        search = Search(folds, candidates, ranges, self._is_staged(clusterer, candidates), self.n_jobs)
+        trials = self._tried(search, shapes, clusterer)
+        self.cv_results_ = cv_results(trials)
+        overlap = float(np.mean([len(test) / len(train) for train, test in splits]))
+        best = simplest(last_stage(trials), self.parsimony, overlap)
+        self.best_params_, self.best_score_ = best.params, best.mean
+        plain = self._plain(seed).set_params(**shapes[0]).set_params(**best.params)
+        self._adopt(plain.fit(X, y, sample_weight))
+        return self
+
+    def _tried(self, search: Search, shapes: list[Candidate], clusterer: SoftSubspace) -> list[Trial]:
+        """The trials of every shape, of each order as long as more rules help."""
+        progress = Progress(self, len(shapes) * search.n_steps, "fold")
         trials: list[Trial] = []
         for _, growing in groupby(shapes, key=lambda shape: shape["order"]):
             reached = -np.inf
             for shape in growing:
-                folds = list(self._folds(clone(plain).set_params(**shape), splits, table, np.asarray(y), weight))
-                found = search(shape if len(shapes) > 1 else {}, folds).run(progress)
+                recipe = Recipe(shape["order"], 0.0, self.refine, self.pull)
+                of_shape = clone(clusterer).set_params(n_clusters=shape["n_rules"])
+                found = search.run(shape if len(shapes) > 1 else {}, of_shape, recipe, progress)
                 trials += found
                 score = highest(last_stage(found)).mean
                 if self._grows and score <= reached:
                     break
                 reached = max(reached, score)
         progress.finish()
-        self.cv_results_ = cv_results(trials)
-        overlap = float(np.mean([len(test) / len(train) for train, test in splits]))
-        best = simplest(last_stage(trials), self.parsimony, overlap)
-        self.best_params_, self.best_score_ = best.params, best.mean
-        self._adopt(plain.set_params(**best.params).fit(X, y, sample_weight))
-        return self
+        return trials
 
     def _to_try(self) -> Ranges:
         widths, alphas = (REFINED_WIDTHS, REFINED_ALPHAS) if self.refine else (PLAIN_WIDTHS, PLAIN_ALPHAS)
         return Ranges(
-            _each_of("width_scales", self.width_scales, widths, RANGES["width_scale"]),
-            _each_of("alphas", self.alphas, alphas, RANGES["alpha"]),
-            _each_of(
-                "conditions", [None] if self.conditions is None else self.conditions, (), RANGES["conditions"]
-            ),
+            _each_of("width_scales", self.width_scales, widths, WIDTH_SCALE),
+            _each_of("alphas", self.alphas, alphas, ALPHA),
+            _each_of("conditions", [None] if self.conditions is None else self.conditions, (), CONDITIONS),
         )
 
     def _shapes(self) -> list[Candidate]:
@@ -168,11 +186,11 @@ class _TSKCV(_TSK):
             known = [(order, n) for order, n in free if order in orders]
             pairs = known or [(order, n) for order in orders for _, n in free]
         else:
-            numbers = _each_of("n_rules", self.n_rules, (), RANGES["n_clusters"])
+            numbers = _each_of("n_rules", self.n_rules, (), COUNT)
             pairs = [(order, n) for n in numbers for order in orders]
         return [{"order": order, "n_rules": n} for order, n in pairs]
 
-    def _candidates(self, plain: Any) -> list[Candidate]:
+    def _candidates(self, clusterer: SoftSubspace) -> list[Candidate]:
         grid = self.clusterer_grid
         if grid is None:
             grid = DEFAULT_GRID if self.clusterer is None and not self.refine else {}
@@ -187,7 +205,7 @@ class _TSKCV(_TSK):
             raise ValueError(f"clusterer_grid must hold at least one candidate, got {grid!r}.")
         candidates = list(_combinations(grids))
         for candidate in candidates:
-            plain._check_clusterer(clone(plain.clusterer).set_params(**candidate))
+            check_clusterer(clone(clusterer).set_params(**candidate), self._kind)
         return candidates
 
     @property
@@ -195,50 +213,46 @@ class _TSKCV(_TSK):
         """Whether more rules are tried only as long as that helps."""
         return isinstance(self.n_rules, str)
 
-    def _folds(
-        self, plain: _TSK, splits: list[Split], X: np.ndarray, y: np.ndarray, weight: np.ndarray | None
-    ) -> Iterator[Fold]:
-        scorer = get_scorer(self.scoring or self._default_scoring)
+    def _folds(self, X: Any, y: Any, sample_weight: Any, seed: Any) -> tuple[list[Split], list[Fold]]:
+        """Training and test rows of each fold, by number and as problems; the same for all shapes."""
+        table = read_table(self, X, reset=True)
+        y, weight = read_targets(self, y, table), read_weights(sample_weight, table)
+        counts = np.ones(len(table), bool) if weight is None else weight > 0
+        table, y, weight = existing_rows(table, y, weight)
+        self._posed(table, y, weight)  # complain about y before splitting it
+        splits = list(self._splits(table, y, counts, seed))
+        scorer = get_scorer(self.scoring or self.default_scoring)
+        folds = []
         for train, test in splits:
-            model = clone(plain)
-            part = None if weight is None else weight[train]
-            problem = model._read_problem(X[train], y[train], part)
-            model._name(None)
-            clusterer = model._clusterer()
-            yield Fold(
-                model,
-                problem,
-                clusterer,
-                starting_centers(problem, clusterer),
-                X[test],
-                y[test],
-                None if weight is None else weight[test],
-                scorer,
-            )
+            by_part = (None, None) if weight is None else (weight[train], weight[test])
+            problem = self._posed(table[train], y[train], by_part[0])
+            folds.append(Fold(problem, table[test], y[test], by_part[1], scorer))
+        return splits, folds
 
-    def _splits(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, seed: Any) -> Iterator[Split]:
-        """Training and test rows of each fold; rows of weight zero do not exist and are in neither."""
-        counts = np.ones(len(X), bool) if weight is None else weight > 0
-        cv = self._repeated(int(counts.sum()), seed) if self.cv is None else self.cv
-        splitter = check_cv(cv, y[counts], classifier=isinstance(self, ClassifierMixin))
-        if isinstance(self.cv, Iterable):  # rows are given as they stand in X
-            for train, test in splitter.split(X, y):
-                rows = np.arange(len(X))
-                train, test = rows[train], rows[test]
-                yield train[counts[train]], test[counts[test]]
+    def _posed(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Any:
+        rows = ArrayRows(X, y, weight)
+        return pose(rows, self._kind, class_weight=self.class_weight, standardize=self.standardize)
+
+    def _splits(self, X: np.ndarray, y: np.ndarray, counts: np.ndarray, seed: Any) -> Iterator[Split]:
+        """Training and test rows of each fold, among rows that exist; ``counts`` says which of those given do."""
+        cv = self._repeated(len(X), seed) if self.cv is None else self.cv
+        splitter = check_cv(cv, y, classifier=isinstance(self, ClassifierMixin))
+        if not isinstance(self.cv, Iterable):
+            yield from splitter.split(X, y)
             return
-        rows = np.flatnonzero(counts)
-        for train, test in splitter.split(X[rows], y[rows]):
-            yield rows[train], rows[test]
+        given, place = np.arange(len(counts)), np.cumsum(counts) - 1  # rows are numbered as they were given
+        for parts in splitter.split(given, given):
+            train, test = (given[part] for part in parts)
+            yield place[train[counts[train]]], place[test[counts[test]]]
 
     def _repeated(self, n_rows: int, seed: Any) -> Any:
         """Five folds; of few rows again and again, for their scores are noisy."""
         splitter = RepeatedStratifiedKFold if isinstance(self, ClassifierMixin) else RepeatedKFold
-        repeats = min(MOST_REPEATS, -(-ENOUGH_ROWS // n_rows))
+        repeats = min(MOST_REPEATS, -(-JUDGED_ROWS // n_rows))
         return splitter(n_splits=N_FOLDS, n_repeats=repeats, random_state=seed)
 
     def _is_staged(self, clusterer: SoftSubspace, candidates: list[Candidate]) -> bool:
-        predicts = clusterer._loss() is not None
+        predicts = label_loss(clusterer) is not None
         if self.search == "auto":
             return predicts and len(candidates) > 1
         if self.search == "staged" and not predicts:
@@ -246,7 +260,7 @@ class _TSKCV(_TSK):
             raise ValueError(f'search="staged" needs a clusterer that predicts, and {name} does not; use "joint".')
         return self.search == "staged"
 
-    def _adopt(self, model: _TSK) -> None:
+    def _adopt(self, model: RuleModel) -> None:
         for name in ("rules_", "n_rules_", "feature_importances_", "refine_history_", "classes_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
@@ -331,22 +345,26 @@ best_params_ : dict
         of a staged search the row belongs to, and ranks are within it."""
 
 
-def _searching(scoring: str) -> Any:
-    def fill(cls: type) -> type:
-        assert cls.__doc__ is not None
-        cls.__doc__ = cls.__doc__.replace("{search}", _SEARCH_PARAMETERS.replace("{scoring}", scoring)).replace(
-            "{found}", _SEARCH_ATTRIBUTES
-        )
-        return cls
-
-    return fill
+_SCORES = {
+    "classes": (
+        'balanced accuracy, which asks\n        for right answers only; "neg_log_loss" asks for good probabilities'
+    ),
+    "values": "the coefficient of determination, R²",
+}
 
 
-@_searching(
-    'balanced accuracy, which asks\n        for right answers only; "neg_log_loss" asks for good probabilities'
-)
-@documented("SESSC")
-class TSKClassifierCV(_Classifies, _TSKCV):
+def _searching(kind: str, clusterer: str) -> Any:
+    return documented(
+        search=_SEARCH_PARAMETERS,
+        scoring=_SCORES[kind],
+        found=_SEARCH_ATTRIBUTES,
+        **DOCUMENTATION,
+        default=clusterer,
+    )
+
+
+@_searching("classes", "SESSC")
+class TSKClassifierCV(_Searches, ClassAnswers):
     r"""A :class:`TSKClassifier` that chooses its own parameters by cross-validation.
 
     Parameters
@@ -375,7 +393,7 @@ class TSKClassifierCV(_Classifies, _TSKCV):
     True
     """
 
-    _default_scoring = "balanced_accuracy"
+    default_scoring = "balanced_accuracy"
 
     def __init__(
         self,
@@ -418,20 +436,19 @@ class TSKClassifierCV(_Classifies, _TSKCV):
         )
         self.class_weight = class_weight
 
-    def _plain(self, seed: Any) -> _TSK:
+    def _plain(self, seed: Any) -> TSKClassifier:
         return TSKClassifier(
             refine=self.refine,
             pull=self.pull,
-            clusterer=self.clusterer or SESSC(),
+            clusterer=self.clusterer,
             class_weight=self.class_weight,
             standardize=self.standardize,
             random_state=seed,
         )
 
 
-@_searching("the coefficient of determination, R²")
-@documented('``SESSC(loss="squared")``')
-class TSKRegressorCV(_Regresses, _TSKCV):
+@_searching("values", '``SESSC(loss="squared")``')
+class TSKRegressorCV(_Searches, ValueAnswers):
     r"""A :class:`TSKRegressor` that chooses its own parameters by cross-validation.
 
     Parameters
@@ -447,7 +464,7 @@ class TSKRegressorCV(_Regresses, _TSKCV):
     {found}
     """
 
-    _default_scoring = "r2"
+    default_scoring = "r2"
 
     def __init__(
         self,
@@ -488,17 +505,17 @@ class TSKRegressorCV(_Regresses, _TSKCV):
             n_jobs=n_jobs,
         )
 
-    def _plain(self, seed: Any) -> _TSK:
+    def _plain(self, seed: Any) -> TSKRegressor:
         return TSKRegressor(
             refine=self.refine,
             pull=self.pull,
-            clusterer=self.clusterer or SESSC(loss="squared"),
+            clusterer=self.clusterer,
             standardize=self.standardize,
             random_state=seed,
         )
 
 
-def searching(model: _TSK, **ranges: Any) -> _TSKCV:
+def searching(model: Any, **ranges: Any) -> TSKClassifierCV | TSKRegressorCV:
     """A search that tries these ranges with everything else as in a plain model."""
     if not isinstance(model, (TSKClassifier, TSKRegressor)):
         kinds = f"a TSKClassifier or TSKRegressor, got {type(model).__name__}"
