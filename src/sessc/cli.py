@@ -11,11 +11,12 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ._writing import write
 
 if TYPE_CHECKING:
     from .columns import Table
@@ -294,13 +295,22 @@ def _predict(options: argparse.Namespace) -> int:
         rows = [row + odds for row, odds in zip(rows, rules.probabilities(X).tolist(), strict=True)]
     if header[0] in header[1:]:
         header[0] += " (answer)"
-    if options.json:
-        text = json.dumps([dict(zip(header, row, strict=True)) for row in rows])
-        options.out.write_text(text, encoding="utf-8") if options.out else print(text)
-        return 0
-    with options.out.open("w", newline="", encoding="utf-8") if options.out else nullcontext(sys.stdout) as file:
-        csv.writer(file, lineterminator="\n").writerows([header, *rows])
+    text = _json(header, rows) if options.json else _csv(header, rows)
+    if options.out:
+        write(options.out, text)
+    else:
+        sys.stdout.write(text)
     return 0
+
+
+def _json(header: list[str], rows: list[list[Any]]) -> str:
+    return json.dumps([dict(zip(header, row, strict=True)) for row in rows]) + "\n"
+
+
+def _csv(header: list[str], rows: list[list[Any]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    return text.getvalue()
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -363,7 +373,7 @@ def _export(options: argparse.Namespace) -> int:
     _check_new(options.onnx, options.model)
     model = load(options.model)
     made = to_onnx(model.rules, model.columns)
-    options.onnx.write_bytes(made.SerializeToString())
+    write(options.onnx, made.SerializeToString())
     inputs, outputs = ([one.name for one in ends] for ends in (made.graph.input, made.graph.output))
     if options.json:
         print(json.dumps({"onnx": str(options.onnx), "inputs": inputs, "outputs": outputs}))

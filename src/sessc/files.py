@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ._writing import write
 from .choices import Choice
 from .columns import Category, Column, Columns, Number
 from .evaluation import Evaluation
@@ -48,7 +49,7 @@ def trusted_types() -> list[str]:
 
 def save(model: Model | RuleBase, path: str | os.PathLike) -> None:
     """Write a model to a file."""
-    Path(path).write_text(dumps(model), encoding="utf-8")
+    write(path, dumps(model))
 
 
 def load(path: str | os.PathLike) -> Model:
