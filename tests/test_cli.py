@@ -460,3 +460,26 @@ def test_progress_is_counted_where_there_is_no_bar(folder, monkeypatch, capsys, 
     assert counted[-2].strip() == counted[-1] == ""
     assert main([*given, "--json"]) == 0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("texts", [("1_0", "10"), ("007", "7"), ("1e1", "10"), ("+1", "1"), ("-0", "0")])
+@pytest.mark.parametrize("task", [None, "classes"])
+def test_classes_whose_texts_differ_are_never_one(texts, task):
+    table = {"x": [f"{k % 7}" for k in range(60)], "y": [texts[k % 7 > 3] for k in range(60)]}
+    model, notes = train(table, "y", task=task, n_rules=1, say=str)
+    assert model.rules.classes.tolist() == sorted(texts)
+    said = [note for note in notes if "texts" in note]
+    one, other = texts
+    expected = f"y: a column of texts, for {one!r} and {other!r} would be the same number"
+    assert said == ([] if "_" in one else [expected])
+
+
+def test_many_codes_are_classes_and_a_number_if_asked(rng):
+    codes = [f"{k % 25}" if k % 2 else f"{k % 25:03d}" for k in range(500)]
+    table = {"x": [f"{x:.3f}" for x in rng.normal(size=500)], "y": codes}
+    model, notes = train(dict(table), "y", n_rules=1, say=str)
+    assert model.rules.classes.tolist() == sorted(set(codes))
+    assert "y: a column of texts, for '000' and '0' would be the same number" in notes
+    model, notes = train(dict(table), "y", task="number", n_rules=1, say=str)
+    assert model.rules.classes is None
+    assert not any("texts" in note for note in notes)
