@@ -485,6 +485,14 @@ def test_many_codes_are_classes_and_a_number_if_asked(rng):
     assert not any("texts" in note for note in notes)
 
 
+def test_an_empty_target_is_a_sentence(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("x,y\n" + "1,\n2,NA\n" * 10)
+    for task in ([], ["--task", "classes"], ["--task", "number"]):
+        assert main(["fit", str(tmp_path / "t.csv"), "--target", "y", *task]) == 2
+        said = "sessc: column 'y' is empty; fill in what is to be predicted, or name another column.\n"
+        assert capsys.readouterr().err == said
+
+
 @pytest.mark.parametrize("link", ["hardlink_to", "symlink_to"])
 def test_no_command_writes_over_what_it_reads(folder, tmp_path, capsys, link):
     data, model = tmp_path / "t.csv", tmp_path / "m.json"

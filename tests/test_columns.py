@@ -266,3 +266,44 @@ def test_rules_about_numbers_read_them_alike():
     with pytest.raises(ValueError, match="the table has cells that are none"):
         Model(rules).predict({"x": ["1_0"]})
     assert Model(rules).predict({"x": ["1.0", 1]}).tolist() == ["a", "a"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("date32", 2**31 - 1),
+        ("date32", -(2**31)),
+        ("timestamp", 2**62),
+        ("duration", 2**62),
+        ("timestamp", -(2**62)),
+    ],
+)
+def test_absurd_dates_are_a_sentence(tmp_path, kind, value):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install 'sessc[cli]'")
+    from pyarrow import parquet
+
+    unit = [] if kind == "date32" else ["us"] if kind == "timestamp" else ["ms"]
+    days = pyarrow.array([1, value], getattr(pyarrow, kind)(*unit))
+    parquet.write_table(pyarrow.table({"x": [1, 2], "day": days}), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"column 'day' of .*t\.parquet cannot be read: .*; correct it, or save"):
+        read(tmp_path / "t.parquet")
+
+
+def test_damaged_parquet_is_a_sentence_wherever_the_damage_is(tmp_path, rng):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install 'sessc[cli]'")
+    from pyarrow import parquet
+
+    texts, days = pyarrow.array(["x", "yy", "z"] * 40), pyarrow.array([1, 2, 3] * 40, pyarrow.date32())
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pyarrow.table({"d": texts.dictionary_encode(), "s": texts, "day": days}), path)
+    whole, complaints = path.read_bytes(), []
+    for _ in range(1500):
+        damaged = bytearray(whole)
+        damaged[rng.integers(len(whole))] = rng.integers(256)
+        path.write_bytes(damaged)
+        try:
+            read(path)
+        except ValueError as error:
+            complaints.append(str(error))
+    assert len(complaints) > 500
+    assert [said for said in complaints if str(path) not in said or "\n" in said] == []

@@ -131,21 +131,38 @@ def _read_parquet(path: Path, say: Callable[[str], Any]) -> Table:
     if not path.is_dir():
         _refuse_twice(path, _undamaged(parquet.read_schema, path).names)
     found = _undamaged(parquet.read_table, path)
+    _undamaged(lambda _: found.validate(full=True), path)
     if found.num_rows == 0:
         raise ValueError(f"{path} has no rows.")
-    described = found.schema.pandas_metadata or {}
-    index = [name for name in described.get("index_columns", ()) if name in found.column_names]
+    index = _undamaged(lambda _: _index(found), path)
     if index:
         say(f"the index of the data frame, {', '.join(index)}, is no column and is left out")
-    kept = [name for name in found.column_names if name not in index]
-    return {name: [_cell(value) for value in found.column(name).to_pylist()] for name in kept}
+    return {name: _cells(path, found, name) for name in found.column_names if name not in index}
+
+
+def _index(found: Any) -> list[str]:
+    """Columns of a Parquet file that were the index of a data frame."""
+    described = found.schema.pandas_metadata or {}
+    return [name for name in described.get("index_columns", ()) if name in found.column_names]
+
+
+def _cells(path: Path, found: Any, name: str) -> list[str | None]:
+    try:
+        return [_cell(value) for value in found.column(name).to_pylist()]
+    except Exception as error:  # such as a date in a year that Python has not
+        what = f"column {name!r} of {path} cannot be read: {_first_line(error)}"
+        raise ValueError(f"{what}; correct it, or save the table as CSV.") from None
 
 
 def _undamaged(read: Callable[[Path], Any], path: Path) -> Any:
     try:
         return read(path)
     except Exception as error:  # pyarrow has many kinds of complaint about a damaged file
-        raise ValueError(f"{path} is not a Parquet file, or a damaged one: {str(error).splitlines()[0]}") from None
+        raise ValueError(f"{path} is not a Parquet file, or a damaged one: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
 
 
 def as_text(table: Any) -> Table:

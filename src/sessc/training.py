@@ -94,6 +94,8 @@ def _with_target(table: Table, target: str) -> tuple[Table, list[str], list[int]
     if target not in table:
         raise ValueError(f"there is no column {target!r} to predict; there are {', '.join(table)}.")
     kept = [k for k, cell in enumerate(table[target]) if cell is not None]
+    if not kept:
+        raise ValueError(f"column {target!r} is empty; fill in what is to be predicted, or name another column.")
     lost = len(table[target]) - len(kept)
     notes = [f"{_count(lost, 'row')} without {target} {'are' if lost > 1 else 'is'} left out"] if lost else []
     return {name: [cells[k] for k in kept] for name, cells in table.items()}, notes, [k + 1 for k in kept]
