@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
+from .._writing import write
 from ..rules.base import Identity, Link, Proportions, RuleBase, Softmax
 from ..rules.choices import Choice
 from ..rules.evaluation import Evaluation
@@ -57,7 +58,7 @@ def trusted_types() -> list[str]:
 
 def save(model: Model | RuleBase, path: str | os.PathLike) -> None:
     """Write a model to a file."""
-    Path(path).write_text(dumps(model), encoding="utf-8")
+    write(path, dumps(model))
 
 
 def load(path: str | os.PathLike) -> Model:
