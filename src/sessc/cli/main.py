@@ -10,12 +10,14 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from .._writing import refuse_unwritable, write
 
 if TYPE_CHECKING:
     from ..rules.explanation import Explanation
@@ -227,25 +229,55 @@ def _fit(options: argparse.Namespace) -> int:
         say=say,
         watch=_quiet if options.json else _watch,
     )
-    _save(model, out)
-    model.rules.to_html(page, title=f"Rules for {options.target}", evaluations=model.evaluations)
+    lost = _lost(model, out, page)
     if options.json:
         seconds = round(time.perf_counter() - started, 2)
-        print(
-            json.dumps(
-                _about(model)
-                | {"notes": heard + notes, "model": str(out), "report": str(page), "seconds": seconds}
-            )
-        )
-        return 0
+        said = _about(model) | {"notes": heard + notes} | _places(model, out, page, lost) | {"seconds": seconds}
+        print(json.dumps(said))
+    else:
+        _show_fitted(model, options.rules)
+    if lost:
+        raise ValueError(f"{'; '.join(lost.values())}; the rules are printed instead.")
+    if not options.json:
+        print(f"\nWrote {out} and {page}; open the page in a browser.")
+    return 0
+
+
+def _lost(model: Model, out: Path, page: Path) -> dict[Path, str]:
+    """Write what was learned; files that could not be written, with the reason."""
+    from ..tables.files import save
+
+    title = f"Rules for {model.rules.target_name}"
+    writers: dict[Path, Callable[[Path], Any]] = {
+        out: partial(save, model),
+        page: partial(model.rules.to_html, title=title, evaluations=model.evaluations),
+    }
+    lost = {}
+    for path, writer in writers.items():
+        try:
+            writer(path)
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            lost[path] = f"{path} could not be written ({why})"
+    return lost
+
+
+def _places(model: Model, out: Path, page: Path, lost: Mapping[Path, str]) -> dict[str, Any]:
+    """Where model and page are, for machines; and the model itself if it is nowhere."""
+    from ..tables.files import dumps
+
+    places = {"model": out, "report": page}
+    said: dict[str, Any] = {name: None if path in lost else str(path) for name, path in places.items()}
+    return said | ({"rules": json.loads(dumps(model))} if out in lost else {})
+
+
+def _show_fitted(model: Model, asked: int | None) -> None:
     print(f"\n{model.rules}\n")
     _show_measures(model)
-    if options.rules and model.rules.n_rules < options.rules:
-        print(f"\nOf {options.rules} rules those that added nothing were dropped.")
+    if asked and model.rules.n_rules < asked:
+        print(f"\nOf {asked} rules those that added nothing were dropped.")
     if model.rules.order:
         print("\nFor short IF–THEN rules instead of linear functions, add --conditions 3.")
-    print(f"\nWrote {out} and {page}; open the page in a browser.")
-    return 0
 
 
 def _watch(estimator: Any) -> None:
@@ -278,8 +310,17 @@ def _check_new(path: Path, *others: Path | None) -> None:
         raise ValueError(f"{path} is a folder; name a file in it.")
     if not path.parent.is_dir():
         raise ValueError(f"there is no folder {path.parent} to write {path.name} into.")
-    if path.resolve() in {other.resolve() for other in others if other}:
+    if any(_same(path, other) for other in others if other):
         raise ValueError(f"{path} is a file that this command reads or writes already; choose another name.")
+    try:
+        refuse_unwritable(path)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be written ({error.strerror}); choose another place.") from None
+
+
+def _same(path: Path, other: Path) -> bool:
+    """Whether two names are of one file, as those of links are."""
+    return path.resolve() == other.resolve() or (path.is_file() and other.exists() and path.samefile(other))
 
 
 def _predict(options: argparse.Namespace) -> int:
@@ -294,13 +335,22 @@ def _predict(options: argparse.Namespace) -> int:
         rows = [row + odds for row, odds in zip(rows, rules.probabilities(X).tolist(), strict=True)]
     if header[0] in header[1:]:
         header[0] += " (answer)"
-    if options.json:
-        text = json.dumps([dict(zip(header, row, strict=True)) for row in rows])
-        options.out.write_text(text, encoding="utf-8") if options.out else print(text)
-        return 0
-    with options.out.open("w", newline="", encoding="utf-8") if options.out else nullcontext(sys.stdout) as file:
-        csv.writer(file, lineterminator="\n").writerows([header, *rows])
+    text = _json(header, rows) if options.json else _csv(header, rows)
+    if options.out:
+        write(options.out, text)
+    else:
+        sys.stdout.write(text)
     return 0
+
+
+def _json(header: list[str], rows: list[list[Any]]) -> str:
+    return json.dumps([dict(zip(header, row, strict=True)) for row in rows]) + "\n"
+
+
+def _csv(header: list[str], rows: list[list[Any]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    return text.getvalue()
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -363,7 +413,7 @@ def _export(options: argparse.Namespace) -> int:
     _check_new(options.onnx, options.model)
     model = load(options.model)
     made = to_onnx(model.rules, model.columns)
-    options.onnx.write_bytes(made.SerializeToString())
+    write(options.onnx, made.SerializeToString())
     inputs, outputs = ([one.name for one in ends] for ends in (made.graph.input, made.graph.output))
     if options.json:
         print(json.dumps({"onnx": str(options.onnx), "inputs": inputs, "outputs": outputs}))
@@ -429,12 +479,6 @@ def _say_missing(model: Model, table: Mapping[str, Sequence[str | None]]) -> Non
     """What missing cells counted as, beside the answers."""
     for note in model.columns.notes(table) if model.columns else ():
         _aside(note)
-
-
-def _save(model: Model, path: Path) -> None:
-    from ..tables.files import save
-
-    save(model, path)
 
 
 def _plain(value: Any) -> Any:

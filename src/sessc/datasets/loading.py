@@ -7,12 +7,12 @@ import hashlib
 import io
 import os
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
+from .._writing import write
 from .uci import CELLS, SOURCES
 
 __all__ = ["NAMES", "load"]
@@ -112,10 +112,7 @@ def _downloaded(name: str) -> str:
 def _keep(text: str, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=path.parent) as folder:  # written whole and then renamed, or not at all
-            whole = Path(folder) / path.name
-            whole.write_bytes(text.encode())
-            whole.replace(path)
+        write(path, text)
     except OSError as error:
         raise OSError(
             f"{path} cannot be written ({error}); name another folder in the environment variable SESSC_CACHE."

@@ -7,11 +7,11 @@ import json
 import re
 from collections.abc import Mapping
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._writing import write
 from ..rules.base import RuleBase
 from ..rules.document import evaluations_to_data, to_data
 from ..rules.evaluation import Evaluation
@@ -63,7 +63,7 @@ def to_html(
     }
     page = re.sub(r"\{(\w+)\}", lambda place: pieces[place[1]], _part("page.html"))
     if path is not None:
-        Path(path).write_text(page, encoding="utf-8")
+        write(path, page)
     return page
 
 

@@ -33,6 +33,8 @@ ODD_CELLS = 3
 """Cells that are quoted in a complaint."""
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 WHOLE = re.compile(r"([+-]?\d+)\.0+")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+ZEROS_IN_FRONT = re.compile(r"[+-]?(0*(?=\d))?", re.ASCII)
 THOUSANDS = re.compile(r"[+-]?\d{1,3}([,.' ]\d{3})+([,.]\d+)?")
 
 Table = dict[str, list[str | None]]
@@ -129,21 +131,38 @@ def _read_parquet(path: Path, say: Callable[[str], Any]) -> Table:
     if not path.is_dir():
         _refuse_twice(path, _undamaged(parquet.read_schema, path).names)
     found = _undamaged(parquet.read_table, path)
+    _undamaged(lambda _: found.validate(full=True), path)
     if found.num_rows == 0:
         raise ValueError(f"{path} has no rows.")
-    described = found.schema.pandas_metadata or {}
-    index = [name for name in described.get("index_columns", ()) if name in found.column_names]
+    index = _undamaged(lambda _: _index(found), path)
     if index:
         say(f"the index of the data frame, {', '.join(index)}, is no column and is left out")
-    kept = [name for name in found.column_names if name not in index]
-    return {name: [_cell(value) for value in found.column(name).to_pylist()] for name in kept}
+    return {name: _cells(path, found, name) for name in found.column_names if name not in index}
+
+
+def _index(found: Any) -> list[str]:
+    """Columns of a Parquet file that were the index of a data frame."""
+    described = found.schema.pandas_metadata or {}
+    return [name for name in described.get("index_columns", ()) if name in found.column_names]
+
+
+def _cells(path: Path, found: Any, name: str) -> list[str | None]:
+    try:
+        return [_cell(value) for value in found.column(name).to_pylist()]
+    except Exception as error:  # such as a date in a year that Python has not
+        what = f"column {name!r} of {path} cannot be read: {_first_line(error)}"
+        raise ValueError(f"{what}; correct it, or save the table as CSV.") from None
 
 
 def _undamaged(read: Callable[[Path], Any], path: Path) -> Any:
     try:
         return read(path)
     except Exception as error:  # pyarrow has many kinds of complaint about a damaged file
-        raise ValueError(f"{path} is not a Parquet file, or a damaged one: {str(error).splitlines()[0]}") from None
+        raise ValueError(f"{path} is not a Parquet file, or a damaged one: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
 
 
 def as_text(table: Any) -> Table:
@@ -199,7 +218,7 @@ class Category:
         codes = {value: np.asarray([value == shown for shown in self.shown], float) for value in self.values}
         rows = []
         for k, cell in enumerate(cells):
-            value = self.fill if cell is None else cell if cell in codes else _code(cell)
+            value = self.fill if cell is None else cell if cell in codes else code(cell)
             if value not in codes:
                 values = [value for value in self.values if value != ABSENT]
                 known = _listed(values[:10]) + (", ..." if len(values) > 10 else "")
@@ -279,9 +298,10 @@ def learn(
 ) -> tuple[Columns, list[str]]:
     """How to read the columns of a table, and notes for people on categories and on what was left out.
 
-    A column whose every cell is a number is one of numbers, unless it is called categorical. One that holds
-    mostly numbers is refused: a single slip would otherwise make categories of all its numbers. Columns that say
-    nothing, because they are empty, always the same, or different text in nearly every row, are left out.
+    A column whose every cell is a number is one of numbers, unless it is called categorical or holds codes, such
+    as both 007 and 7. One that holds mostly numbers is refused: a single slip would otherwise make categories of
+    all its numbers. Columns that say nothing, because they are empty, always the same, or different text in nearly
+    every row, are left out.
 
     ``rows`` are the numbers of the rows in their file, if they do not count from 1.
     """
@@ -289,12 +309,13 @@ def learn(
     if unknown := sorted((skip | categorical) - set(table)):
         raise ValueError(f"there is no column {unknown[0]!r}; there are {', '.join(table)}.")
     _refuse_slips({name: cells for name, cells in table.items() if name not in skip | categorical}, rows)
+    codes = _codes({name: cells for name, cells in table.items() if name not in skip | categorical})
     columns: list[Column] = []
-    notes = []
+    notes = [*codes.values()]
     for name, cells in table.items():
         if name in skip:
             continue
-        known = [_code(cell) for cell in cells if cell is not None]
+        known = [code(cell) for cell in cells if cell is not None]
         absent = len(cells) - len(known)
         numbers = [number(cell) for cell in known]
         if len(set(known)) < 2:
@@ -306,7 +327,7 @@ def learn(
             notes.append(f"{name}: left out, it {always}")
         elif _counts_rows(numbers):
             notes.append(f"{name}: left out, it only counts the rows")
-        elif None not in numbers and name not in categorical:
+        elif None not in numbers and name not in categorical | codes.keys():
             columns.append(Number(name, float(np.median(np.asarray(numbers, float)))))
         elif len(set(known)) > min(MOST_CATEGORIES, max(FEW_CATEGORIES, 0.5 * len(known))):
             notes.append(f"{name}: left out, it has {len(set(known))} different texts in {len(known)} rows")
@@ -366,25 +387,49 @@ def _category(name: str, known: list[str], absent: int) -> Category:
     return Category(name, values, ABSENT if absent else counts.most_common(1)[0][0])
 
 
-def _code(cell: str) -> str:
+def code(cell: str) -> str:
     """A cell as a category: whole numbers alike, whether a program wrote 1 or 1.0."""
     whole = WHOLE.fullmatch(cell)
     return whole[1] if whole else cell
 
 
+def _codes(table: Table) -> dict[str, str]:
+    """Columns of what only looks like numbers, with a note on each."""
+    notes = {name: kept_apart(name, cells, digits) for name, cells in table.items()}
+    return {name: note for name, note in notes.items() if note}
+
+
+def kept_apart(name: str, cells: Iterable[str | None], spelling: Callable[[str], Any]) -> str | None:
+    """A note on the first two texts of a column of numbers that differ in spelling and would be one."""
+    first: dict[float, str] = {}
+    apart = None
+    for cell in dict.fromkeys(cell for cell in cells if cell is not None):
+        value = number(cell)
+        if value is None:
+            return None
+        other = first.setdefault(value, cell)
+        if apart is None and spelling(other) != spelling(cell):
+            apart = f"{name}: a column of texts, for {other!r} and {cell!r} would be the same number"
+    return apart
+
+
+def digits(cell: str) -> tuple[str, str]:
+    """What makes codes of whole numbers: zeros in front, and more digits than a number keeps."""
+    zeros = ZEROS_IN_FRONT.match(cell)[1] or ""  # type: ignore[index]
+    unsigned = cell.lstrip("+-")
+    return zeros, (unsigned if unsigned.isdecimal() else str(abs(int(float(cell))))).lstrip("0")
+
+
 def number(cell: str) -> float | None:
-    """What a cell says, if that is a finite number."""
-    try:
-        value = float(cell)
-    except ValueError:
-        return None
+    """What a cell says, if that is a finite number and written as one: Python reads 1_0 as ten too."""
+    value = float(cell) if NUMBER.fullmatch(cell) else math.inf
     return value if math.isfinite(value) else None
 
 
 def _meant_as_number(cell: str) -> bool:
     """Whether a cell is a number, infinite, or written as people write numbers elsewhere."""
     try:
-        return not math.isnan(float(cell))
+        return "_" not in cell and not math.isnan(float(cell))
     except ValueError:
         return _written_with_comma(cell)
 

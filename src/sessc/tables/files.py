@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from .._writing import write
 from ..rules.base import RuleBase
 from ..rules.document import (
     FORMAT,
@@ -31,7 +32,7 @@ __all__ = ["dumps", "load", "loads", "save"]
 
 def save(model: Model | RuleBase, path: str | os.PathLike) -> None:
     """Write a model to a file."""
-    Path(path).write_text(dumps(model), encoding="utf-8")
+    write(path, dumps(model))
 
 
 def load(path: str | os.PathLike) -> Model:

@@ -11,7 +11,7 @@ import numpy as np
 from ..rules.base import RuleBase
 from ..rules.evaluation import Evaluation
 from ..rules.explanation import Explanation
-from .columns import Columns, as_text
+from .columns import Columns, as_text, number
 
 __all__ = ["Model", "only"]
 
@@ -52,7 +52,7 @@ class Model:
         return load(path)
 
     def save(self, path: Any) -> None:
-        """Write the model to a JSON file; see :mod:`sessc.files`."""
+        """Write the model to a JSON file; see the page on files."""
         from .files import save
 
         save(self, path)
@@ -109,7 +109,7 @@ def _plain(table: Mapping[str, Sequence[Any]], names: Sequence[str]) -> np.ndarr
     for name in names:
         if None in table[name]:
             raise ValueError(f"column {name!r} has missing cells, and the model does not say what they count as.")
-    try:
-        return np.asarray([table[name] for name in names], dtype=float).T
-    except ValueError:
-        raise ValueError("the model is about numbers, and the table has cells that are none.") from None
+    values = [[number(cell) for cell in table[name]] for name in names]
+    if any(None in column for column in values):
+        raise ValueError("the model is about numbers, and the table has cells that are none.")
+    return np.asarray(values, dtype=float).T

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from ..rules.evaluation import measured
 from ..rules.wording import count
 from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
-from .columns import Columns, Number, Table, learn, number, quoted, remedy, slips
+from .columns import Columns, Number, Table, code, digits, kept_apart, learn, number, quoted, remedy, slips
 from .model import Model
 
 __all__ = ["train"]
@@ -52,11 +52,13 @@ def train(
     table, notes, row_numbers = _with_target(table, target)
     labels = table.pop(target)
     task = task or _task(labels, target, row_numbers)
-    y = _numbers(labels, target, row_numbers) if task == "number" else _classes(labels)
+    apart = kept_apart(target, labels, code) if task == "classes" else None
+    y = _numbers(labels, target, row_numbers) if task == "number" else _classes(labels, bool(apart))
     try:
         rows, rest = _split(y, task, held_out, seed)
     except ValueError as error:
         raise ValueError("; ".join([str(error).rstrip("."), *notes]) + ".") from None
+    notes += [apart] if apart else []
     if task == "classes":
         notes += _unevenness(y, balanced)
     kind = "a number" if task == "number" else f"one of {len(set(y.tolist()))} classes"
@@ -92,13 +94,17 @@ def _with_target(table: Table, target: str) -> tuple[Table, list[str], list[int]
     if target not in table:
         raise ValueError(f"there is no column {target!r} to predict; there are {', '.join(table)}.")
     kept = [k for k, cell in enumerate(table[target]) if cell is not None]
+    if not kept:
+        raise ValueError(f"column {target!r} is empty; fill in what is to be predicted, or name another column.")
     lost = len(table[target]) - len(kept)
     notes = [f"{count(lost, 'row')} without {target} {'are' if lost > 1 else 'is'} left out"] if lost else []
     return {name: [cells[k] for k in kept] for name, cells in table.items()}, notes, [k + 1 for k in kept]
 
 
 def _task(labels: list[Any], target: str, rows: list[int]) -> str:
-    """Numbers are a number to predict, unless they are few and whole."""
+    """Numbers are a number to predict, unless they are codes or few and whole."""
+    if kept_apart(target, labels, digits):
+        return "classes"
     values = [number(label) for label in labels]
     whole = all(value is None or value.is_integer() for value in values)
     if whole and len({label if v is None else v for label, v in zip(labels, values, strict=True)}) <= FEW_VALUES:
@@ -117,17 +123,14 @@ def _numbers(labels: list[Any], target: str, rows: list[int]) -> np.ndarray:
     return np.asarray(values, dtype=float)
 
 
-def _classes(labels: list[Any]) -> np.ndarray:
-    """Whole numbers as such, everything else as text."""
-    try:
-        numbers = np.asarray(labels, dtype=float)
-    except ValueError:
+def _classes(labels: list[Any], apart: bool) -> np.ndarray:
+    """Whole numbers as such, unless their texts are to be kept apart; everything else as text."""
+    values = [number(label) for label in labels]
+    if apart or None in values:
         return np.asarray(labels)
-    return (
-        numbers.astype(int)
-        if np.all(np.abs(numbers) < 2**53) and np.all(numbers == np.round(numbers))
-        else np.asarray(labels)
-    )
+    numbers = np.asarray(values, dtype=float)
+    whole = np.all(np.abs(numbers) < 2**53) and np.all(numbers == np.round(numbers))
+    return numbers.astype(int) if whole else np.asarray(labels)
 
 
 def _split(y: np.ndarray, task: str, held_out: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -160,8 +163,8 @@ def _filled(columns: Columns, table: Table, rows: np.ndarray) -> Columns:
     for column in columns.each:
         if isinstance(column, Number):
             cells = (table[column.name][k] for k in rows)
-            known = [float(cell) for cell in cells if cell is not None]
-            column = replace(column, fill=float(np.median(known)) if known else column.fill)
+            known = np.asarray([number(cell) for cell in cells if cell is not None], dtype=float)
+            column = replace(column, fill=float(np.median(known)) if len(known) else column.fill)
         each.append(column)
     return Columns(tuple(each))
 
