@@ -113,7 +113,7 @@ from sessc.tables import files
 path = sys.argv[1]
 rules = RuleBase.by_hand([({"x": (float(r), 1.0)}, {"a": 1.0} if r % 2 else {"b": 1.0}) for r in range(2000)])
 text = files.dumps(rules)
-files.dumps = lambda model: text  # so that it is mostly writing that is killed
+files.dumps = lambda *_: text  # so that it is mostly writing that is killed
 rules.save(path)
 for _ in range(30):
     child = os.fork()

@@ -16,12 +16,12 @@ from .report.plots import (
 from .rows.blocks import Blocks
 from .rules.base import RuleBase
 from .rules.choices import Choice
+from .rules.columns import Category, Columns, Number
 from .rules.evaluation import Comparison, Evaluation
 from .rules.explanation import Change, Explanation
 from .rules.links import Identity, Link, Proportions, Softmax
 from .rules.pipelines import rules_of
 from .rules.summary import Summary
-from .tables.columns import Category, Columns, Number
 from .tables.model import Model
 from .tables.trusted import trusted_types
 from .terms.losses import LogLoss, Loss, SquaredLoss

@@ -1,4 +1,4 @@
-"""An explanation as text."""
+"""An explanation as text, and as plain data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..rules.links import Softmax
 from ..rules.wording import amount, count, number, one_line, output_names
 from .phrases import UNITS, asked_value, condition
 
-__all__ = ["to_text"]
+__all__ = ["to_data", "to_text"]
 
 FEW, MANY = 3, 5
 """Terms of a linear rule and changes, and conditions, that are shown."""
@@ -161,3 +161,36 @@ def _said(rules: RuleBase, answer: Any) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
+
+
+def to_data(found: Explanation) -> dict[str, Any]:
+    """An explanation for machines: lists over rules, in them over classes or by the name of a feature."""
+    rules, names = found.rules, found.rules.feature_names
+    return {
+        "target": rules.target_name,
+        "answer": _plain(found.answer),
+        "classes": None if rules.classes is None else rules.classes.tolist(),
+        "probabilities": None if rules.classes is None else found.probabilities.tolist(),
+        "values": dict(zip(names, found.x.tolist(), strict=True)),
+        "firing": found.firing.tolist(),
+        "grades": _grades(found),
+        "contributions": found.contributions.sum(axis=1).tolist(),
+        "outputs": found.outputs.tolist(),
+        "changes": [
+            {"feature": names[c.feature], "column": c.column, "value": c.value, "answer": _plain(c.answer)}
+            for c in found.changes
+        ],
+    }
+
+
+def _grades(found: Explanation) -> list[dict[str, float]]:
+    """How well the row meets the conditions that each rule has."""
+    rules, names = found.rules, found.rules.feature_names
+    return [
+        {name: grade for name, grade, width in zip(names, grades, widths, strict=True) if width < np.inf}
+        for grades, widths in zip(found.grades.tolist(), rules.widths.tolist(), strict=True)
+    ]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value

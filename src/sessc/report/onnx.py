@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..rules.base import RuleBase
+from ..rules.columns import Category, Columns, Number
 from ..rules.links import Proportions, Softmax
-from ..tables.columns import Category, Columns, Number
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._writing import write
 from ..rules.base import RuleBase
+from ..rules.columns import Category, Column, Columns, Number
 from ..rules.document import (
     FORMAT,
     VERSION,
@@ -24,19 +26,31 @@ from ..rules.document import (
     read_texts,
     to_data,
 )
-from .columns import Category, Column, Columns, Number
-from .model import Model
+from ..rules.evaluation import Evaluation
 
-__all__ = ["dumps", "load", "loads", "save"]
-
-
-def save(model: Model | RuleBase, path: str | os.PathLike) -> None:
-    """Write a model to a file."""
-    write(path, dumps(model))
+__all__ = ["Contents", "dumps", "load", "loads", "save"]
 
 
-def load(path: str | os.PathLike) -> Model:
-    """Read a model from a file that :func:`save` wrote."""
+class Contents(NamedTuple):
+    """What is in a file."""
+
+    rules: RuleBase
+    columns: Columns | None
+    evaluations: dict[str, Evaluation]
+
+
+def save(
+    rules: RuleBase,
+    path: str | os.PathLike,
+    columns: Columns | None = None,
+    evaluations: Mapping[str, Evaluation] | None = None,
+) -> None:
+    """Write rules to a file, with what belongs to them."""
+    write(path, dumps(rules, columns, evaluations))
+
+
+def load(path: str | os.PathLike) -> Contents:
+    """Read a file that :func:`save` wrote."""
     if Path(path).is_dir():
         raise ValueError(f"{path} is a folder; give a file of rules in it.")
     try:
@@ -46,11 +60,14 @@ def load(path: str | os.PathLike) -> Model:
     return loads(text, str(path))
 
 
-def dumps(model: Model | RuleBase) -> str:
-    """A model as JSON text."""
-    model = Model(model) if isinstance(model, RuleBase) else model
-    columns = None if model.columns is None else [_column(column) for column in model.columns.each]
-    data = to_data(model.rules) | {"columns": columns, "evaluations": evaluations_to_data(model.evaluations)}
+def dumps(
+    rules: RuleBase, columns: Columns | None = None, evaluations: Mapping[str, Evaluation] | None = None
+) -> str:
+    """Rules as JSON text, with what belongs to them."""
+    data = to_data(rules) | {
+        "columns": None if columns is None else [_column(column) for column in columns.each],
+        "evaluations": evaluations_to_data(evaluations or {}),
+    }
     return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -60,8 +77,8 @@ def _column(column: Column) -> dict[str, Any]:
     return {"name": column.name, "kind": "category", "values": list(column.values), "fill": column.fill}
 
 
-def loads(text: str, name: str = "the text") -> Model:
-    """A model from JSON text; a ValueError in one sentence for anything else."""
+def loads(text: str, name: str = "the text") -> Contents:
+    """What JSON text says; a ValueError in one sentence for anything else."""
     try:
         data = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
@@ -76,9 +93,8 @@ def loads(text: str, name: str = "the text") -> Model:
         )
     try:
         rules = from_data(data)
-        return Model(
-            rules, _read_columns(data.get("columns"), rules), evaluations_from_data(read_list(data, "evaluations"))
-        )
+        columns = _read_columns(data.get("columns"), rules)
+        return Contents(rules, columns, evaluations_from_data(read_list(data, "evaluations")))
     except Damaged as damage:
         raise ValueError(f"{name} is damaged: {damage}.") from None
 
