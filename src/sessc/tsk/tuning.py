@@ -522,5 +522,7 @@ def searching(model: Any, **ranges: Any) -> TSKClassifierCV | TSKRegressorCV:
         raise ValueError(f"rules of several lengths need {kinds}; of a pipeline give the last step.")
     kind = TSKClassifierCV if isinstance(model, ClassifierMixin) else TSKRegressorCV
     own = model.get_params(deep=False)
+    if own.pop("rules") is not None:
+        raise ValueError("a search finds rules of its own; give it a clusterer instead of rules.")
     fixed = {"width_scales": [own.pop("width_scale")], "alphas": [own.pop("alpha")]}
     return kind(**(own | fixed | ranges))
