@@ -25,7 +25,8 @@ from sessc import ESSC, EWFCM, FCM, SESSC, Objective, Power, SESSCClassifier
 from sessc._array import divide
 from sessc.cluster.base import class_labels
 from sessc.datasets import NAMES
-from sessc.rows.base import ArrayRows, Samples
+from sessc.rows.arrays import ArrayRows
+from sessc.rows.base import Samples
 from sessc.rows.read import class_rows
 from sessc.rules.base import design, firing
 from sessc.solve.start import K_MEANS

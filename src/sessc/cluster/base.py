@@ -23,7 +23,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array, array_namespace, like, to_numpy
 from .._progress import CallbackSupportMixin, Progress, with_callbacks
-from ..rows.base import ArrayRows, Rows
+from ..rows.arrays import ArrayRows
+from ..rows.base import Rows
 from ..rows.clean import RANGES, TERM_RANGES, check_parameters, read_weights, refuse_one_class
 from ..rows.extent import Extent, centered
 from ..rows.read import (
@@ -35,10 +36,11 @@ from ..rows.read import (
     read_rows,
     real_rows,
 )
+from ..rows.sample import sample
 from ..rules.base import class_of
 from ..solve.alternate import Solution, alternate
 from ..solve.memory import Memory, online
-from ..solve.start import first_parameters, k_means, k_means_seeds, random_seeds, sample
+from ..solve.start import first_parameters, k_means, k_means_seeds, random_seeds
 from ..terms.losses import Loss, SquaredLoss
 from ..terms.objective import Expansion, Objective, Parameters
 from ..terms.sharing import Power, Sharing, Uniform

@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._array import Array, array_namespace, is_foreign, like, to_numpy
-from .base import ArrayRows, BlockRows, Rows, Samples
-from .blocks import Blocks, refuse_extremes
+from .arrays import ArrayRows
+from .base import Rows, Samples
+from .blocks import BlockRows, Blocks, refuse_extremes
 from .clean import (
     existing_rows,
     is_real_valued,

@@ -8,7 +8,8 @@ from functools import partial
 from importlib.util import find_spec
 
 from .._array import Array, array_namespace, is_elsewhere
-from ..rows.base import ArrayRows, Rows, one_blas_thread
+from ..rows.arrays import ArrayRows
+from ..rows.base import Rows, one_blas_thread
 from ..terms.objective import Objective, Parameters, Statistics
 
 __all__ = ["Solution", "alternate"]

@@ -18,7 +18,8 @@ import numpy as np
 from scipy.linalg import lapack
 
 from .._array import Array, array_namespace, to_numpy
-from ..rows.base import ArrayRows, Rows, Samples, one_blas_thread
+from ..rows.arrays import ArrayRows
+from ..rows.base import Rows, Samples, one_blas_thread
 from ..rules.base import design, firing
 
 __all__ = ["Gram", "gram", "ridge_path", "solve_gram"]

@@ -21,15 +21,17 @@ from .._array import Array, array_namespace, divide, like, to_numpy
 from .._progress import CallbackSupportMixin, Progress, with_callbacks
 from ..cluster.base import Labels, SoftSubspace, class_labels, initial_centers, step, with_classes
 from ..cluster.named import SESSC
-from ..rows.base import ArrayRows, Rows, Samples
+from ..rows.arrays import ArrayRows
+from ..rows.base import Rows, Samples
 from ..rows.clean import RANGES, check_parameters, refuse_classes, refuse_one_class
 from ..rows.extent import Extent, centered, standardized
 from ..rows.read import class_masses, class_rows, coded_rows, measured_rows, read_rows, real_rows
+from ..rows.sample import sample
 from ..rules.base import Identity, Link, Proportions, RuleBase, Softmax, default_names
 from ..rules.explanation import Explanation
 from ..rules.summary import ENOUGH_ROWS, Summary, summarize
 from ..solve.memory import Memory, online
-from ..solve.start import first_parameters, sample
+from ..solve.start import first_parameters
 from ..terms.losses import LogLoss
 from ..terms.objective import Expansion, Objective, Parameters, Statistics, summarise
 from .consequents import gram, ridge_path, solve_gram

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 
 from .._progress import Progress
 from ..cluster.base import SoftSubspace
-from ..rows.base import ArrayRows
+from ..rows.arrays import ArrayRows
 from ..rules.base import design, firing
 from ..terms.objective import Objective, Parameters
 from .consequents import ridge_path
