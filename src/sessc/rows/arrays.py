@@ -12,15 +12,13 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from .._array import Array, array_namespace, is_elsewhere, like, to_numpy
-from .base import Block, Rows
+from .._runtime import keep_freed_memory
+from .base import KEPT_ELEMENTS, Block, Rows
 
 __all__ = ["ArrayRows"]
 
 DEVICE_BLOCK_ELEMENTS = 2**28
 """The same on a GPU, whose memory is fast and which needs thousands of rows for each of its cores."""
-
-KEPT_ELEMENTS = 2**20
-"""Tables of at most this many numbers (8 MiB of float64) are prepared once and kept; others on every pass."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,12 @@ class ArrayRows(Rows):
         n_threads = min(effective_n_jobs(self.n_jobs), len(self._slices)) if self._is_numpy else 1
         if self.n_rows * self.n_features <= KEPT_ELEMENTS:
             return self._worked(fn, self._kept_blocks, n_threads)
-        return self._worked(lambda part: fn(self._block(part)), self._slices, n_threads)
+        return self._worked(lambda part: fn(self._block(part)), self._parts(), n_threads)
+
+    def _parts(self) -> Iterator[slice]:
+        if not is_elsewhere(self.X):
+            keep_freed_memory()
+        yield from self._slices
 
     @property
     def _is_numpy(self) -> bool:

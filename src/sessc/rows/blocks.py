@@ -12,7 +12,8 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from .._array import Array
-from .base import Block, Rows
+from .._runtime import keep_freed_memory
+from .base import KEPT_ELEMENTS, Block, Rows
 
 __all__ = ["BlockRows", "Blocks", "checked", "is_missing", "refuse_extremes"]
 
@@ -147,7 +148,11 @@ class BlockRows(Rows):
         return self._worked(lambda raw: fn(self._seen(raw)), self._parts(), effective_n_jobs(self.n_jobs))
 
     def _parts(self) -> Iterator[Block]:
+        seen = 0
         for raw in self.blocks:
+            seen += raw.X.size
+            if seen > KEPT_ELEMENTS:
+                keep_freed_memory()
             for start in range(0, len(raw.X), self._step):
                 part = slice(start, start + self._step)
                 yield Block(*(None if column is None else column[part] for column in raw))
