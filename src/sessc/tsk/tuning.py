@@ -21,7 +21,7 @@ from .._progress import Progress, with_callbacks
 from ..cluster.base import SoftSubspace, label_loss
 from ..cluster.documentation import documented
 from ..cluster.ranges import COUNT, NOT_NEGATIVE, check_each, check_parameters, one_of, or_auto
-from ..rows.base import ArrayRows
+from ..rows.arrays import ArrayRows
 from ..rows.clean import existing_rows, read_table, read_targets, read_weights
 from ..rows.read import in_memory
 from .estimators import (
