@@ -23,7 +23,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array, array_namespace, like, to_numpy
 from .._progress import CallbackSupportMixin, Progress, with_callbacks
-from ..rows.arrays import ArrayRows
 from ..rows.base import Rows
 from ..rows.clean import RANGES, TERM_RANGES, check_parameters, read_weights, refuse_one_class
 from ..rows.extent import Extent, centered
@@ -385,11 +384,11 @@ class Clusterer(ClusterMixin, SoftSubspace):
         rows = read_rows(self, X, y, sample_weight, reset=True, supervised=supervised)
         for name in ("classes_", "labels_"):
             self.__dict__.pop(name, None)
-        if isinstance(rows, ArrayRows) and rows.n_rows < self.n_clusters:
+        if rows.n_rows is not None and rows.n_rows < self.n_clusters:
             raise ValueError(f"n_clusters={self.n_clusters} is more than the n_samples={rows.n_rows} rows of X.")
         rows, labels = self._labelled(rows) if supervised else (rows, NO_LABELS)
         self._fit(rows, labels)
-        if isinstance(rows, ArrayRows):  # elsewhere they would be as long as what does not fit in memory
+        if rows.fit_in_memory:  # elsewhere labels would be as long as what does not
             self.labels_ = self.predict(X)
         return self
 

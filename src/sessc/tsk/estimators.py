@@ -21,12 +21,11 @@ from .._array import Array, array_namespace, divide, like, to_numpy
 from .._progress import CallbackSupportMixin, Progress, with_callbacks
 from ..cluster.base import Labels, SoftSubspace, class_labels, initial_centers, step, with_classes
 from ..cluster.named import SESSC
-from ..rows.arrays import ArrayRows
 from ..rows.base import Rows, Samples
 from ..rows.clean import RANGES, check_parameters, refuse_classes, refuse_one_class
 from ..rows.extent import Extent, centered, standardized
 from ..rows.read import class_masses, class_rows, coded_rows, measured_rows, read_rows, real_rows
-from ..rows.sample import sample
+from ..rows.sample import few
 from ..rules.base import Identity, Link, Proportions, RuleBase, Softmax, default_names
 from ..rules.explanation import Explanation
 from ..rules.summary import ENOUGH_ROWS, Summary, summarize
@@ -40,8 +39,6 @@ from .simplify import concise
 
 __all__ = ["TSKClassifier", "TSKRegressor"]
 
-FEW_ROWS = 2**13
-"""Rows by which rules remember data that are not in memory."""
 WIDTH_FLOOR = 1e-3
 """Conditions are at least this wide before scaling, as a share of the spread of their feature."""
 
@@ -425,18 +422,8 @@ def seen_by(rules: RuleBase, problem: Problem) -> Summary:
     """The training data as the rules remember them."""
     rows = problem.rows.as_given()
     support = rows.sum(partial(_total, RuleBase.firing, rules)) / problem.extent.weight
-    if isinstance(rows, ArrayRows):
-        step = -(-rows.n_rows // ENOUGH_ROWS)
-        X, n_rows = to_numpy(rows.X[::step, :]), rows.n_rows
-        weight = step * (np.ones(len(X)) if rows.sample_weight is None else to_numpy(rows.sample_weight[::step]))
-    else:
-        picked = sample(rows, FEW_ROWS // 32, seed=0)
-        X, weight, n_rows = picked.X, picked.weight, rows.sum(_count)
+    X, weight, n_rows = few(rows, ENOUGH_ROWS)
     return summarize(X, support, weight, n_rows=n_rows)
-
-
-def _count(samples: Samples) -> int:
-    return int(samples.X.shape[0])
 
 
 _RULE_PARAMETERS = """\

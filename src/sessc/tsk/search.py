@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from .._progress import Progress
 from ..cluster.base import SoftSubspace
 from ..rows.arrays import ArrayRows
+from ..rows.base import Rows
 from ..rules.base import design, firing
 from ..terms.objective import Objective, Parameters
 from .consequents import ridge_path
@@ -119,7 +120,7 @@ class Fold:
                 scores[a, c] = self.score(formula, formula(self.X))
         return scores
 
-    def _rows(self, X: np.ndarray) -> ArrayRows:
+    def _rows(self, X: np.ndarray) -> Rows:
         return ArrayRows(X).standardized(self.problem.rows.center, self.problem.rows.scale)
 
     def _votes(self, objective: Objective, parameters: Parameters, X: np.ndarray) -> np.ndarray:
