@@ -62,9 +62,6 @@ def sample(rows: Rows, n_seeds: int, seed: int) -> Sample:
 def _sample_block(size: int, seed: int, samples: Samples) -> Sample:
     X, weight = samples.X, samples.weight
     xp = array_namespace(X)
-    if weight is not None:
-        counts = weight > 0
-        X, weight = X[counts], weight[counts]
     keys = _hash(X, seed)
     if X.shape[0] > size:  # only what may be chosen leaves the device
         few = keys <= xp.unique_values(keys)[:size][-1]

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from .._array import Array, array_namespace, divide, is_foreign, like, scalar, softmax, to_numpy
-from ..rows.blocks import refuse_extremes
+from ..rows.clean import refuse_extremes
 from .choices import Choice
 from .summary import Summary
 
