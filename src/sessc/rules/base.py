@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from .._array import Array, array_namespace, is_foreign, like, softmax
-from ..rows.blocks import refuse_extremes
+from ..rows.clean import refuse_extremes
 from ..rows.target import class_of
 from .choices import Choice
 from .forms import Forms
