@@ -36,7 +36,7 @@ def started(*arguments, on_interrupt="default_int_handler"):
 @pytest.fixture
 def table(tmp_path):
     """One that takes long to learn from."""
-    rows = [f"{k * 37 % 1009},{k * 91 % 997},{k % 3}" for k in range(5000)]
+    rows = [f"{k * 37 % 1009},{k * 91 % 997},{k % 3}" for k in range(40_000)]
     (tmp_path / "t.csv").write_text("\n".join(["a,b,y", *rows]) + "\n")
     return tmp_path / "t.csv"
 

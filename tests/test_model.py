@@ -120,7 +120,6 @@ def test_a_column_that_counts_the_rows_of_its_file_is_left_out(table):
     ("slip", "settings", "python", "typed"),
     [
         (
-            "size",
             "a b",
             {},
             "or pass categorical=['size'] or skip=['size'].",
@@ -140,9 +139,7 @@ def test_a_column_that_counts_the_rows_of_its_file_is_left_out(table):
         ),
     ],
 )
-def test_what_to_do_is_said_in_the_words_of_the_reader(
-    table, tmp_path, capsys, column, slip, settings, python, typed
-):
+def test_what_to_do_is_said_in_the_words_of_the_reader(table, tmp_path, capsys, slip, settings, python, typed):
     wrong = marked(table, "size", 5, slip)
     settings = {"target": "answer"} | settings
     with pytest.raises(TableError) as error:

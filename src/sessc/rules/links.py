@@ -24,7 +24,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Identity(Link):
-    """Outputs are the prediction (regression)."""
+    """Outputs are the prediction, as of rules for real targets."""
 
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
         return outputs
