@@ -1,3 +1,5 @@
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -130,8 +132,8 @@ def test_rounding_settles_no_tie(rng):
 @pytest.mark.parametrize("number", [np.float64(1.5), np.int64(2)])
 def test_numbers_of_numpy_promote_nothing(number):
     cost = np.ones((2, 3), np.float32)
-    for rule in (Power(number), Entropy(number), Quadratic(number)):
-        assert rule.share(cost).dtype == np.float32
+    for rule in {type(rule) for rule in SHARING if fields(rule)}:
+        assert rule(*[number] * len(fields(rule))).share(cost).dtype == np.float32
 
 
 def test_infinite_costs_get_nothing():
@@ -150,9 +152,14 @@ def test_dtype_is_kept(rule, dtype, rng):
     assert rule.settle(cost)[0].dtype == dtype
 
 
-@pytest.mark.parametrize(
-    ("rule", "value"), [(Power, 1.0), (Power, 0.5), (Entropy, 0.0), (Entropy, -1.0), (Quadratic, 0.0)]
-)
+@pytest.mark.parametrize("rule", sorted({type(rule) for rule in SHARING if fields(rule)}, key=repr))
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan")])
 def test_terms_refuse_nonsense(rule, value):
     with pytest.raises(ValueError, match=f"got {value}"):
         rule(value)
+
+
+@pytest.mark.parametrize("exponent", [0.5, 1.0])
+def test_powers_exceed_one(exponent):
+    with pytest.raises(ValueError, match=f"got {exponent}"):
+        Power(exponent)

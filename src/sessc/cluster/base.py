@@ -462,10 +462,9 @@ class SoftSubspaceClustering(Clusterer):
     n_clusters : int, default=3
         Number of clusters R.
     membership : Sharing, default=None
-        How a sample shares itself among clusters: :class:`Power`, :class:`Entropy`, :class:`Quadratic` or
-        :class:`Linear`; ``Power(2.0)`` if None.
+        How a sample shares itself among clusters: any sharing rule but :class:`Uniform`; ``Power(2.0)`` if None.
     weighting : Sharing, default=None
-        How a cluster shares its attention among features: one of those, or :class:`Uniform` if None.
+        How a cluster shares its attention among features: any sharing rule; :class:`Uniform` if None.
     eta : float, default=0.0
         Reward for separation, in [0, 1).
     loss : Loss, default=None
