@@ -65,10 +65,10 @@ def test_a_sample_is_free_of_order_blocks_and_repetition(seed, block_rows, copie
 
 def test_a_large_sample_is_cut_to_size_and_is_random(rng):
     X = np.arange(20_000.0)[:, None]
-    picked = sample(ArrayRows(X), 4, seed=1)
+    picked = sample(ArrayRows(X), 2048, seed=1)
     assert len(picked.X) == 2048
     assert abs(picked.X.mean() - 10_000) < 1000
-    assert not np.array_equal(np.sort(picked.X[:, 0]), np.sort(sample(ArrayRows(X), 4, seed=2).X[:, 0]))
+    assert not np.array_equal(np.sort(picked.X[:, 0]), np.sort(sample(ArrayRows(X), 2048, seed=2).X[:, 0]))
 
 
 def test_hashes_tell_rows_of_round_numbers_apart():

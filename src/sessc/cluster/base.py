@@ -1,6 +1,6 @@
 """Soft subspace clustering in general: fitting and predicting with any cost put together from terms.
 
-The named algorithms in ``cluster.py`` differ from :class:`SoftSubspaceClustering` only in their parameters.
+The named algorithms in ``named.py`` differ from :class:`SoftSubspaceClustering` only in their parameters.
 """
 
 from __future__ import annotations
@@ -144,9 +144,8 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         previous = self._previous(rows, target) if self.warm_start else None
         starts = [previous] if previous else self._starts(objective, rows, extent, target)
         progress = Progress(self, len(starts) * self.max_iter, "iteration")
-        solutions = [self._descend(objective, rows, extent, start, progress) for start in starts]
+        best = _best(self, objective, rows, extent, starts, progress)
         progress.finish()
-        best = min(solutions, key=lambda solution: solution.history[-1])
         self._keep(objective, best, rows.center, extent, target)
 
     @online
@@ -209,7 +208,7 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         self.__dict__.pop("rule_outputs_", None)
         if target is not None:
             self.rule_outputs_ = target.in_units(Z)
-        if isinstance(target, Classes):
+        if target is not None and target.labels is not None:
             self.classes_ = target.labels
         self.n_iter_ = solution.n_iter
         self.objective_history_ = np.asarray(solution.history)
@@ -331,8 +330,20 @@ def clusters(
     """The best clusters that a clusterer finds in labelled rows from these starts."""
     objective = settled(clusterer, extent)
     starts = [first_parameters(objective, V, extent, target.first_outputs) for V in centers]
+    return Clusters(objective, _best(clusterer, objective, rows, extent, starts, progress).parameters)
+
+
+def _best(
+    clusterer: SoftSubspace,
+    objective: Objective,
+    rows: Rows,
+    extent: Extent,
+    starts: list[Parameters],
+    progress: Progress | None,
+) -> Solution:
+    """The solution of the lowest cost, the first of equals."""
     solutions = [clusterer._descend(objective, rows, extent, start, progress) for start in starts]
-    return Clusters(objective, min(solutions, key=lambda solution: solution.history[-1]).parameters)
+    return min(solutions, key=lambda solution: solution.history[-1])
 
 
 def step(
@@ -364,7 +375,7 @@ def starting_centers(clusterer: SoftSubspace, rows: Rows, extent: Extent) -> lis
     if init not in ("k-means", "random"):
         raise ValueError(f'init must be "k-means", "random" or an array of centres, got {init!r}.')
     rng = np.random.default_rng(check_random_state(clusterer.random_state).randint(2**31, size=4))
-    picked = sample(rows, n_clusters, int(rng.integers(2**31)))
+    picked = sample(rows, max(2048, 32 * n_clusters), int(rng.integers(2**31)))
     n_clusters = min(n_clusters, len(picked.X))
     X = measured(picked.X)
     draw = random_seeds if init == "random" else k_means_seeds

@@ -11,7 +11,6 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from .._array import Array, array_namespace
 from .._progress import with_callbacks
 from ..rows.base import Rows
-from ..rows.clean import refuse_classes
 from ..rows.read import read_rows
 from ..rows.target import Classes, Measurements, Target, class_of
 from ..terms.losses import Loss, SquaredLoss
@@ -187,8 +186,7 @@ class SESSCRegressor(RegressorMixin, Predictor, SESSCCost):
         return SquaredLoss(self.beta)
 
     def _learn_target(self, rows: Rows, classes: Any = None) -> tuple[Target, Rows]:
-        refuse_classes(classes)
-        return Measurements.of(rows, standardize=True)
+        return Measurements.standardized(rows, classes)
 
     def predict(self, X: Any) -> Any:
         """The outputs of the clusters, weighted by membership."""

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 
-from .._array import Array, array_namespace, is_elsewhere, like, to_numpy
+from .._array import Array, array_namespace, is_elsewhere, is_foreign, like, numpy_dtype, to_numpy
 from .._runtime import keep_freed_memory
-from .base import KEPT_ELEMENTS, Block, Rows, Table
+from .base import KEPT_ELEMENTS, Block, Rows, Stored
+from .clean import check_labels
 
 __all__ = ["ArrayRows"]
 
 DEVICE_BLOCK_ELEMENTS = 2**28
-"""The same on a GPU, whose memory is fast and which needs thousands of rows for each of its cores."""
+"""Numbers in one block on a GPU, whose memory is fast and which needs thousands of rows for each of its cores."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class ArrayRows(Rows):
     X : array of shape (n, D)
     y : array of shape (n,), optional
     sample_weight : array of shape (n,), optional
+        Positive: rows of weight zero do not exist, and whoever reads rows leaves them out.
     """
 
     X: Array
@@ -76,12 +78,33 @@ class ArrayRows(Rows):
             return float(self.n_rows if weight is None else array_namespace(weight).sum(weight))
         return super().weight
 
-    def on_device(self) -> Table | None:
+    def on_device(self) -> Stored | None:
         # What rows count by their class is in none of the arrays.
-        return self.table() if is_elsewhere(self.X) and self.class_weight is None else None
+        return self.stored() if is_elsewhere(self.X) and self.class_weight is None else None
 
-    def table(self) -> Table:
-        return Table(self.X, self.y, self.sample_weight, self.center, self.scale, self.n_classes)
+    def stored(self) -> Stored:
+        return Stored(self.X, self.y, self.sample_weight, self.center, self.scale, self.n_classes)
+
+    @property
+    def precision(self) -> np.dtype:
+        return numpy_dtype(self.X)
+
+    def distinct_labels(self) -> np.ndarray:
+        if is_foreign(self.y):
+            return to_numpy(array_namespace(self.y).unique_values(self.y))
+        check_labels(np.asarray(self.y))  # before they are compared
+        return np.unique(np.asarray(self.y))
+
+    def relabelled(self, encode: Callable[[Array], Array], n_classes: int | None) -> Self:
+        y = encode(self.y)
+        if is_foreign(self.X) and not is_foreign(y):
+            y = y if n_classes is None else y.astype(np.int64)
+            y = array_namespace(self.X).asarray(y, device=self.X.device)
+        return replace(self, y=y, n_classes=n_classes)
+
+    def taken(self, places: np.ndarray) -> Self:
+        y, weight = (None if column is None else column[places] for column in (self.y, self.sample_weight))
+        return replace(self, X=self.X[places, :], y=y, sample_weight=weight)
 
     def thinned(self, most: int) -> tuple[np.ndarray, np.ndarray]:
         step = -(-self.n_rows // most)

@@ -19,7 +19,7 @@ import numpy as np
 from .._array import Array, array_namespace, one_hot, to_numpy
 from .._runtime import at_work
 
-__all__ = ["BLOCK_ELEMENTS", "KEPT_ELEMENTS", "Block", "Rows", "Samples", "Table"]
+__all__ = ["BLOCK_ELEMENTS", "KEPT_ELEMENTS", "Block", "Rows", "Samples", "Stored"]
 
 BLOCK_ELEMENTS = 3 * 2**17
 """Numbers in the columns of one block: about 3 MiB of float64, large for BLAS and small for caches."""
@@ -67,7 +67,7 @@ def _in_order(fn: Callable, items: Iterable, n_jobs: int) -> Iterator:
             yield waiting.popleft().result()
 
 
-class Table(NamedTuple):
+class Stored(NamedTuple):
     """All rows at once, as they are stored, and how formulas see them."""
 
     X: Array
@@ -140,9 +140,30 @@ class Rows:
         """Whether they do, and with them anything that has one entry per row."""
         return False
 
-    def on_device(self) -> Table | None:
+    def stored(self) -> Stored:
+        """All rows at once, where they are in memory."""
+        raise NotImplementedError
+
+    def on_device(self) -> Stored | None:
         """All rows as arrays on one accelerator, for a kernel that goes through them itself; else None."""
         return None
+
+    @property
+    def precision(self) -> np.dtype:
+        """What formulas compute in, as NumPy calls it."""
+        return np.dtype(self.dtype)
+
+    def distinct_labels(self) -> np.ndarray:
+        """All different labels, sorted."""
+        return self.sum(_distinct).values
+
+    def relabelled(self, encode: Callable[[Array], Array], n_classes: int | None) -> Self:
+        """The same rows with labels as ``encode`` makes them: numbers, or codes of so many classes."""
+        return replace(self, encode=encode, n_classes=n_classes)
+
+    def taken(self, places: np.ndarray) -> Self:
+        """Some of the rows, by number, where they are in memory."""
+        raise NotImplementedError
 
     def thinned(self, most: int) -> tuple[np.ndarray, np.ndarray] | None:
         """At most so many rows, every second, third, ... of them, and what each stands for.
@@ -203,6 +224,20 @@ class Rows:
     def _worked(self, work: Callable[[Any], Any], items: Iterable, n_threads: int) -> Iterator[Any]:
         with at_work:
             yield from map(work, items) if n_threads == 1 else _in_order(work, items, n_threads)
+
+
+@dataclass(frozen=True)
+class _Distinct:
+    """Different labels; those of two sets of rows merge."""
+
+    values: np.ndarray
+
+    def __add__(self, other: _Distinct) -> _Distinct:
+        return _Distinct(np.union1d(self.values, other.values))
+
+
+def _distinct(samples: Samples) -> _Distinct:
+    return _Distinct(np.unique(to_numpy(samples.Y)))
 
 
 def _weigh(samples: Samples) -> Array | float:

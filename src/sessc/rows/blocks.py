@@ -140,7 +140,11 @@ class BlockRows(Rows):
         return self.first.X.dtype
 
     def sum(self, fn: Callable[[Any], Any]) -> Any:
-        return reduce(operator.add, self._each(fn))
+        each = self._each(fn)
+        first = next(each, None)
+        if first is None:
+            raise ValueError("X holds no rows to learn from.")
+        return reduce(operator.add, each, first)
 
     def map(self, fn: Callable[[Any], Array]) -> Array:
         return np.concatenate(list(self._each(fn)))

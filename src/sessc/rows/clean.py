@@ -14,10 +14,10 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from .._array import Array, array_namespace, is_foreign, like, to_numpy
 
 __all__ = [
+    "check_labels",
     "existing_rows",
     "is_missing",
     "largest_square_root",
-    "read_classes",
     "read_numbers",
     "read_table",
     "read_targets",
@@ -215,16 +215,10 @@ def _number(value: Any) -> float:
         raise ValueError(f"y holds {value!r}, which is no number; encode it as one first.") from None
 
 
-def read_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The classes, sorted, and for each row the place of its class among them."""
+def check_labels(y: np.ndarray) -> None:
+    """Refuse labels that are no classes."""
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
-    classes = np.unique(y)
-    # Part by part, in as few bytes as will do: y may be as long as a file.
-    codes = np.empty(len(y), np.min_scalar_type(len(classes)))
-    for start in range(0, len(y), 2**20):
-        codes[start : start + 2**20] = np.searchsorted(classes, y[start : start + 2**20])
-    return classes, codes
 
 
 def refuse_classes(classes: Any) -> None:

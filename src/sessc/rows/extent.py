@@ -76,7 +76,7 @@ def _squares(samples: Samples) -> Array:
 
 
 def measure(rows: Rows) -> Extent:
-    """The frame of these rows, in two passes: squares are summed about the mean, where they are safe."""
+    """The extent of these rows, in two passes: squares are summed about the mean, where they are safe."""
     moments = rows.sum(_moments)
     xp = array_namespace(moments.x)
     center, weight = xp.astype(moments.mean, rows.dtype), float(moments.weight)

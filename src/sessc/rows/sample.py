@@ -45,7 +45,7 @@ def few(rows: Rows, most: int) -> tuple[np.ndarray, np.ndarray, int]:
     thinned = rows.thinned(most)
     if thinned is not None and rows.n_rows is not None:
         return *thinned, rows.n_rows
-    picked = sample(rows, FEW_ROWS // 32, seed=0)
+    picked = sample(rows, min(most, FEW_ROWS), seed=0)
     return picked.X, picked.weight, rows.sum(_count)
 
 
@@ -53,10 +53,10 @@ def _count(samples: Samples) -> int:
     return int(samples.X.shape[0])
 
 
-def sample(rows: Rows, n_seeds: int, seed: int) -> Sample:
-    """A sample of rows, as users gave them, large enough to pick ``n_seeds`` seeds from."""
+def sample(rows: Rows, size: int, seed: int) -> Sample:
+    """At most so many distinct rows, as users gave them."""
     # Hashes see raw values: a mean subtracted first would differ in its last bit with the order of the rows.
-    return rows.as_given().sum(partial(_sample_block, max(2048, 32 * n_seeds), seed))
+    return rows.as_given().sum(partial(_sample_block, size, seed))
 
 
 def _sample_block(size: int, seed: int, samples: Samples) -> Sample:

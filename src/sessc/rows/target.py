@@ -8,16 +8,15 @@ in the library knows which of the two it deals with, beyond choosing what goes w
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
-from .._array import Array, array_namespace, divide, is_foreign, numpy_dtype, to_numpy
-from .arrays import ArrayRows
+from .._array import Array, array_namespace, divide, is_foreign, to_numpy
 from .base import Rows, Samples
-from .clean import largest_square_root, read_classes, read_numbers, refuse_one_class
+from .clean import check_labels, largest_square_root, read_numbers, refuse_classes, refuse_one_class
 
 __all__ = ["Classes", "Measurements", "Target", "class_of", "holds_measurements"]
 
@@ -44,6 +43,12 @@ class Target:
         """Outputs of rules (R, n_outputs) as users would say them."""
         return self.unit * outputs + self.origin
 
+    def lines_in_units(self, lines: np.ndarray) -> np.ndarray:
+        """The same of conclusions (R, 1 or 1 + D, n_outputs): constants, and slopes."""
+        lines = self.unit * lines
+        lines[:, 0] += self.origin
+        return lines
+
     def rescaled(self, outputs: Array, before: Target) -> Array:
         """Outputs of rules that were learned for another target, for this one."""
         return outputs * (before.unit / self.unit) + (before.origin - self.origin) / self.unit
@@ -69,21 +74,9 @@ class Classes(Target):
         if labels is not None:
             target = cls(np.unique(np.asarray(labels)))
             return target, target.encode(rows)
-        if not isinstance(rows, ArrayRows):
-            found = rows.sum(_distinct).values
-            read_classes(found)
-            return cls(found), replace(rows, encode=partial(np.searchsorted, found), n_classes=len(found))
-        if is_foreign(rows.y):
-            xp = array_namespace(rows.y)
-            values = xp.unique_values(rows.y)
-            found = to_numpy(values)
-            read_classes(found)
-            codes = xp.searchsorted(values, rows.y)
-        else:
-            found, codes = read_classes(np.asarray(rows.y))
-            if is_foreign(rows.X):
-                codes = array_namespace(rows.X).asarray(codes.astype(np.int64), device=rows.X.device)
-        return cls(found), replace(rows, y=codes, n_classes=len(found))
+        found = rows.distinct_labels()
+        check_labels(found)
+        return cls(found), rows.relabelled(partial(_places, found), len(found))
 
     @classmethod
     def several(cls, rows: Rows, labels: Any = None) -> tuple[Self, Rows]:
@@ -97,7 +90,7 @@ class Classes(Target):
         return np.full(len(self.labels), 1 / len(self.labels))
 
     def encode(self, rows: Rows) -> Rows:
-        return _encoded(rows, partial(_codes, self.labels), len(self.labels))
+        return rows.relabelled(partial(_codes, self.labels), len(self.labels))
 
     def masses(self, rows: Rows) -> np.ndarray:
         return to_numpy(rows.as_given().sum(_mass))
@@ -123,19 +116,25 @@ class Measurements(Target):
     @classmethod
     def of(cls, rows: Rows, *, standardize: bool) -> tuple[Self, Rows]:
         """Where the targets of rows lie, and the rows measured from there, perhaps in units of their spread."""
-        moments = partial(_moments, _precision(rows))
+        moments = partial(_moments, rows.precision)
         weight, total, _ = rows.sum(partial(moments, 0.0))
         mean = float(total / weight)
         squares = rows.sum(partial(moments, mean))[2]
         target = cls(mean, float(np.sqrt(squares / weight)) if standardize and squares > 0 else 1.0)
         return target, target.encode(rows)
 
+    @classmethod
+    def standardized(cls, rows: Rows, classes: Any = None) -> tuple[Self, Rows]:
+        """The same for a regressor, in units of their spread; it has no classes."""
+        refuse_classes(classes)
+        return cls.of(rows, standardize=True)
+
     @property
     def first_outputs(self) -> np.ndarray:
         return np.zeros(1)
 
     def encode(self, rows: Rows) -> Rows:
-        return _encoded(rows, partial(_measured, self.origin, self.unit, _precision(rows)), None)
+        return rows.relabelled(partial(_measured, self.origin, self.unit, rows.precision), None)
 
 
 def class_of(scores: Array, classes: np.ndarray) -> Array:
@@ -151,41 +150,25 @@ def class_of(scores: Array, classes: np.ndarray) -> Array:
 
 def holds_measurements(rows: Rows) -> bool:
     """Whether labels are real targets and not classes: numbers that are not all whole."""
-    return _fractions(rows.y) > 0 if isinstance(rows, ArrayRows) else bool(rows.sum(_count_fractions))
+    return bool(rows.sum(_count_fractions))
 
 
 def _count_fractions(samples: Samples) -> int:
-    return _fractions(samples.Y)
-
-
-def _fractions(y: Array) -> int:
     """How many labels are no whole numbers, or so large that they would be whole in any case."""
-    y = to_numpy(y)
+    y = to_numpy(samples.Y)
     return int(np.sum((np.floor(y) != y) | (np.abs(y) >= 2 / np.finfo(y.dtype).eps))) if y.dtype.kind == "f" else 0
 
 
-@dataclass(frozen=True)
-class _Distinct:
-    """Different labels; those of two sets of rows merge."""
-
-    values: np.ndarray
-
-    def __add__(self, other: _Distinct) -> _Distinct:
-        return _Distinct(np.union1d(self.values, other.values))
-
-
-def _distinct(samples: Samples) -> _Distinct:
-    assert samples.Y is not None
-    return _Distinct(np.unique(samples.Y))
-
-
-def _encoded(rows: Rows, encode: Any, n_classes: int | None) -> Rows:
-    if not isinstance(rows, ArrayRows):
-        return replace(rows, encode=encode, n_classes=n_classes)
-    y = encode(rows.y)
-    if is_foreign(rows.X) and not is_foreign(y):
-        y = array_namespace(rows.X).asarray(y, device=rows.X.device)
-    return replace(rows, y=y, n_classes=n_classes)
+def _places(labels: np.ndarray, y: Array) -> Array:
+    """Where labels stand among all of them."""
+    if is_foreign(y):
+        xp = array_namespace(y)
+        return xp.searchsorted(xp.asarray(np.array(labels), device=y.device), y)
+    # Part by part, in as few bytes as will do: y may be as long as a file.
+    codes = np.empty(len(y), np.min_scalar_type(len(labels)))
+    for start in range(0, len(y), 2**20):
+        codes[start : start + 2**20] = np.searchsorted(labels, y[start : start + 2**20])
+    return codes
 
 
 def _codes(labels: np.ndarray, y: Array) -> np.ndarray:
@@ -216,11 +199,6 @@ def _listed(class_weight: dict, labels: list) -> np.ndarray:
     if not (np.all(np.isfinite(weights) & (weights >= 0)) and np.any(weights > 0)):
         raise ValueError(f"class_weight must hold numbers of zero or more, not all zero, got {class_weight!r}.")
     return weights
-
-
-def _precision(rows: Rows) -> np.dtype:
-    """What formulas compute in, as NumPy calls it."""
-    return numpy_dtype(rows.X) if isinstance(rows, ArrayRows) else np.dtype(rows.dtype)
 
 
 def _moments(dtype: np.dtype, origin: float, samples: Samples) -> np.ndarray:

@@ -16,7 +16,7 @@ import triton
 import triton.language as tl
 
 from .._array import Array
-from ..rows.base import Table
+from ..rows.base import Stored
 from ..terms.losses import LogLoss
 from ..terms.objective import Objective, Statistics
 from ..terms.sharing import Power
@@ -31,7 +31,7 @@ MOST = 64
 """Rules, features and classes at most: a tile's share of them is held in registers."""
 
 
-def applies(objective: Objective, table: Table, n_rules: int) -> bool:
+def applies(objective: Objective, table: Stored, n_rules: int) -> bool:
     """Whether these rows and this cost are what the kernel is made for."""
     return (
         type(objective) is Objective
@@ -42,7 +42,7 @@ def applies(objective: Objective, table: Table, n_rules: int) -> bool:
     )
 
 
-def statistics(objective: Objective, table: Table, coefficients: Array) -> Statistics:
+def statistics(objective: Objective, table: Stored, coefficients: Array) -> Statistics:
     """The statistics of all rows, whose costs have these coefficients (R, K)."""
     X, weight = table.X, table.weight
     n_rules, n_features = coefficients.shape[0], X.shape[1]

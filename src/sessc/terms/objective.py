@@ -29,7 +29,7 @@ from ..rows.base import Samples
 from .losses import Loss
 from .sharing import Sharing, Uniform
 
-__all__ = ["Expansion", "Objective", "Parameters", "Statistics", "summarise"]
+__all__ = ["Expansion", "Objective", "Parameters", "Statistics", "statistics_of"]
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class Objective:
     def statistics(self, coefficients: Array, columns: Expansion) -> Statistics:
         """One pass over a block: costs, best memberships, and what they add up to."""
         cost = self.cost(coefficients, columns)
-        return summarise(columns, *self.membership.settle(cost, axis=0, rounding=self._heeded(coefficients)))
+        return statistics_of(columns, *self.membership.settle(cost, axis=0, rounding=self._heeded(coefficients)))
 
     def _heeded(self, coefficients: Array) -> Array | None:
         return self._rounding(coefficients[:, :1]) if self.membership.heeds_rounding else None
@@ -224,7 +224,7 @@ def rounding_of(size: Array) -> Array:
     return 64 * epsilon(size.dtype, xp) * xp.abs(size)
 
 
-def summarise(columns: Expansion, amount: Array, penalty: Array | float = 0.0) -> Statistics:
+def statistics_of(columns: Expansion, amount: Array, penalty: Array | float = 0.0) -> Statistics:
     """Columns summed by given amounts (R, n), each row counting by its sample weight."""
     xp = array_namespace(amount)
     if columns.weight is not None:

@@ -235,7 +235,7 @@ class _TSK(RuleModel):
         return Recipe(self.order, self.alpha, self.refine, self.pull)
 
     def _learn(self, problem: Problem, y: Any) -> None:
-        names = self._names_for(y)
+        self._names = self._named(y)
         if self.rules is None:
             clusterer = self._clusterer()
             progress = Progress(self, self.refine + clusterer.n_init * clusterer.max_iter, "iteration")
@@ -251,7 +251,7 @@ class _TSK(RuleModel):
         [consequents] = least_squares(problem, conditions, self.order, [self.alpha])
         rules = Moving.from_rules(*conditions, consequents)
         [rules], self.refine_history_ = improved(problem, rules, self._recipe, [self.conditions], progress.step)
-        self._keep(problem, rules, names)
+        self._keep(problem, rules)
         progress.finish()
 
     @available_if(_does_not_refine)
@@ -276,7 +276,7 @@ class _TSK(RuleModel):
         stream, conditions = self._moved(problem, stream)
         remembered = recalled.added(stream.gram, problem.fit_rows.sum(partial(gram, *conditions, self.order)))
         [consequents] = solve_gram(recalled.whole(remembered), len(conditions.centers), np.asarray([self.alpha]))
-        self._keep(problem, Moving.from_rules(*conditions, consequents), self._names)
+        self._keep(problem, Moving.from_rules(*conditions, consequents))
         self._stream = replace(stream, gram=remembered)
         return self
 
@@ -310,15 +310,15 @@ class _TSK(RuleModel):
                 f"X has the columns {self._names.features}, and the rules are about {rules.feature_names}."
             )
 
-    def _names_for(self, y: Any) -> Names:
+    def _named(self, y: Any) -> Names:
+        """What the rules will call things, by what X and y do."""
         given = getattr(self, "feature_names_in_", None)
         features = default_names(self.n_features_in_) if given is None else tuple(map(str, given))
         choices = self.rules.choices if isinstance(self.rules, RuleBase) else ()
-        self._names = Names(features, str(getattr(y, "name", None) or "y"), choices)
-        return self._names
+        return Names(features, str(getattr(y, "name", None) or "y"), choices)
 
-    def _keep(self, problem: Problem, rules: Moving, names: Names) -> None:
-        found = rule_base(problem, rules, self._recipe, names)
+    def _keep(self, problem: Problem, rules: Moving) -> None:
+        found = rule_base(problem, rules, self._recipe, self._names)
         self.rules_ = replace(found, summary=seen_by(found, problem))
         self.n_rules_ = self.rules_.n_rules
         self.feature_importances_ = importances(problem, self.rules_)

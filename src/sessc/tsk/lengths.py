@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .tuning import searching
+from .tuning import score_name, searching
 
 __all__ = ["AccuracySizeDisplay"]
 
@@ -71,8 +71,7 @@ class AccuracySizeDisplay:
         found = search.cv_results_
         folds = [name for name in found if name.startswith("split")]
         scores = np.stack([found[name] for name in folds], axis=1)
-        name = scoring if isinstance(scoring, str) else search.default_scoring if scoring is None else "score"
-        return cls(lengths, scores[:-1], scores[-1], name.replace("_", " ")).plot(ax)
+        return cls(lengths, scores[:-1], scores[-1], score_name(search)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the scores with their standard errors, on ``ax`` or a new figure."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 from sklearn.utils import check_random_state
 
 from .._array import Array, array_namespace, divide, like, to_numpy
@@ -22,7 +23,6 @@ from ..cluster.base import Clusters, SoftSubspace, clusters, label_loss, startin
 from ..cluster.named import SESSC
 from ..cluster.ranges import check_parameters
 from ..rows.base import Rows, Samples
-from ..rows.clean import refuse_classes
 from ..rows.extent import Extent, centered, standardized
 from ..rows.sample import few
 from ..rows.target import Classes, Measurements, Target
@@ -31,7 +31,7 @@ from ..rules.choices import Choice
 from ..rules.links import Identity, Link, Proportions, Softmax
 from ..rules.summary import Summary, summarize
 from ..terms.losses import LogLoss
-from ..terms.objective import Expansion, Objective, Statistics, summarise
+from ..terms.objective import Expansion, Objective, Statistics, statistics_of
 from .consequents import ridge_path
 from .refine import CrossEntropy, Moving, OutputLoss, Pulls, SquaredError, refine
 from .simplify import concise
@@ -79,14 +79,13 @@ class Kind:
     fitted: Link
     refined: Link
     """How outputs become answers, of rules by least squares and of refined ones."""
+    scoring: str
+    """The score by which a search judges if none is named."""
+    splitter: Callable[..., Any]
+    """What cuts rows into folds, again and again."""
 
     def link(self, recipe: Recipe) -> Link:
         return self.refined if recipe.refine else self.fitted
-
-
-def _measurements(rows: Rows, classes: Any) -> tuple[Target, Rows]:
-    refuse_classes(classes)
-    return Measurements.of(rows, standardize=True)
 
 
 CLASSES = Kind(
@@ -96,14 +95,18 @@ CLASSES = Kind(
     first_scale=2.0,  # as logarithms of odds, one rule sure of a class then gives it odds of e^2
     fitted=Proportions(),
     refined=Softmax(),
+    scoring="balanced_accuracy",
+    splitter=RepeatedStratifiedKFold,
 )
 MEASUREMENTS = Kind(
-    learn=_measurements,
+    learn=Measurements.standardized,
     clusterer=partial(SESSC, loss="squared"),
     loss=SquaredError(),
     first_scale=1.0,
     fitted=Identity(),
     refined=Identity(),
+    scoring="r2",
+    splitter=RepeatedKFold,
 )
 
 
@@ -198,7 +201,7 @@ def members(problem: Problem, found: Clusters) -> Statistics:
 
 
 def _member_sums(objective: Objective, coefficients: Array, samples: Samples) -> Statistics:
-    return summarise(Expansion.of(samples), objective.memberships(coefficients, objective.columns(samples)))
+    return statistics_of(Expansion.of(samples), objective.memberships(coefficients, objective.columns(samples)))
 
 
 def conditions_of(problem: Problem, found: Clusters, sums: Statistics, width_scale: Any) -> Conditions:
@@ -233,36 +236,35 @@ def least_squares(problem: Problem, conditions: Conditions, order: int, alphas: 
 
 def improved(
     problem: Problem,
-    rules: Moving,
+    moving: Moving,
     recipe: Recipe,
-    conditions: Sequence[float | None] = (None,),
+    lengths: Sequence[float | None] = (None,),
     stop: Callable[[], bool] = lambda: False,
 ) -> tuple[list[Moving], np.ndarray]:
-    """The rules refined, and made as concise as each number asks for; and how refinement went."""
+    """Rules refined, and made as short as each number of conditions asks for; and how refinement went."""
     if not recipe.refine:
-        if any(number is not None for number in conditions):
+        if any(length is not None for length in lengths):
             raise ValueError("conditions needs refinement to choose them; set refine to a few hundred.")
-        return [rules] * len(conditions), np.empty(0)
+        return [moving] * len(lengths), np.empty(0)
     low, high = to_numpy(problem.extent.low), to_numpy(problem.extent.high)
     pulls = Pulls(ridge=recipe.alpha, start=recipe.pull, within=(low, high))
     rows, loss = problem.fit_rows, problem.kind.loss
-    rules = replace(rules, consequents=problem.kind.first_scale * rules.consequents)
-    rules, history = refine(rows, rules, loss, pulls, max_iter=recipe.refine, stop=stop)
-    return concise(rows, rules, loss, pulls, conditions, max_iter=recipe.refine), history
+    moving = replace(moving, consequents=problem.kind.first_scale * moving.consequents)
+    moving, history = refine(rows, moving, loss, pulls, max_iter=recipe.refine, stop=stop)
+    return concise(rows, moving, loss, pulls, lengths, max_iter=recipe.refine), history
 
 
-def rule_base(problem: Problem, rules: Moving, recipe: Recipe, names: Names | None = None) -> RuleBase:
+def rule_base(problem: Problem, moving: Moving, recipe: Recipe, names: Names | None = None) -> RuleBase:
     """The rules in z-scores, by which people compare features, whatever they were learned in."""
     rows, unit = problem.rows, to_numpy(problem.extent.scale)
     center, scale = to_numpy(rows.center), to_numpy(rows.scale)
-    consequents = problem.target.unit * rules.consequents
-    consequents[:, 0] += problem.target.origin
+    consequents = problem.target.lines_in_units(moving.consequents)
     consequents[:, 1:] *= unit[: consequents.shape[1] - 1, None]
-    alone = len(rules.centers) == 1  # and fires always, whatever its conditions
+    alone = len(moving.centers) == 1  # and fires always, whatever its conditions
     names = Names(default_names(len(center))) if names is None else names
     return RuleBase(
-        centers=like(rules.centers / unit, center),
-        widths=like(np.where(alone, np.inf, rules.widths / unit), center),
+        centers=like(moving.centers / unit, center),
+        widths=like(np.where(alone, np.inf, moving.widths / unit), center),
         consequents=like(consequents, center),
         mean=center,
         scale=scale * unit,

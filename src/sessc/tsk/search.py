@@ -29,14 +29,16 @@ from .estimators import decision
 from .recipe import Conditions, Problem, Recipe, conditions_of, improved, least_squares, members, rule_base
 from .refine import Moving
 
-__all__ = ["Candidate", "Fold", "Ranges", "Search", "Trial", "cv_results", "highest", "last_stage", "simplest"]
+__all__ = ["Candidate", "Fold", "Grid", "Search", "Trial", "cv_results", "highest", "last_stage", "simplest"]
 
 Candidate = dict[str, Any]
 Formula = Callable[[np.ndarray], np.ndarray]
+SizeOf = Callable[..., float]
+Task = Callable[["_Work", Candidate], Any]
 
 
 @dataclass(frozen=True)
-class Ranges:
+class Grid:
     """What is tried with each clustering, in all combinations."""
 
     width_scales: list
@@ -80,17 +82,17 @@ class Fold:
         formula = partial(_said_by_clusters, self.problem, found)
         return self.score(formula, formula(self.X), self.problem.kind.link(recipe))
 
-    def score_rules(self, found: Clusters, recipe: Recipe, ranges: Ranges) -> np.ndarray:
+    def score_rules(self, found: Clusters, recipe: Recipe, grid: Grid) -> np.ndarray:
         """Scores (width_scales, alphas, conditions) of the rules made of these clusters."""
-        sums, scores = members(self.problem, found), np.empty(ranges.shape)
+        sums, scores = members(self.problem, found), np.empty(grid.shape)
         score = self._score_refined if recipe.refine else self._score_path
-        for h, width_scale in enumerate(ranges.width_scales):
-            scores[h] = score(conditions_of(self.problem, found, sums, width_scale), recipe, ranges)
+        for h, width_scale in enumerate(grid.width_scales):
+            scores[h] = score(conditions_of(self.problem, found, sums, width_scale), recipe, grid)
         return scores
 
-    def _score_path(self, conditions: Conditions, recipe: Recipe, ranges: Ranges) -> np.ndarray:
+    def _score_path(self, conditions: Conditions, recipe: Recipe, grid: Grid) -> np.ndarray:
         """Scores (alphas, 1) of least squares, whose outputs for all penalties are one product."""
-        path = least_squares(self.problem, conditions, recipe.order, ranges.alphas)
+        path = least_squares(self.problem, conditions, recipe.order, grid.alphas)
         # As if one rule base had the outputs of all penalties side by side.
         together = Moving.from_rules(*conditions, np.concatenate(path, axis=2))
         all_rules = rule_base(self.problem, together, recipe)
@@ -101,14 +103,14 @@ class Fold:
             [[self.score(replace(all_rules, consequents=B).outputs, known, all_rules.link)] for B, known in each]
         )
 
-    def _score_refined(self, conditions: Conditions, recipe: Recipe, ranges: Ranges) -> np.ndarray:
+    def _score_refined(self, conditions: Conditions, recipe: Recipe, grid: Grid) -> np.ndarray:
         """Scores (alphas, conditions) of refined rules."""
-        scores = np.empty((len(ranges.alphas), len(ranges.conditions)))
-        for a, alpha in enumerate(ranges.alphas):
+        scores = np.empty((len(grid.alphas), len(grid.conditions)))
+        for a, alpha in enumerate(grid.alphas):
             # One penalty at a time, as the plain model has it: descent makes much of a difference in the last bit.
             [consequents] = least_squares(self.problem, conditions, recipe.order, [alpha])
             start, this = Moving.from_rules(*conditions, consequents), replace(recipe, alpha=alpha)
-            found, _ = improved(self.problem, start, this, ranges.conditions)
+            found, _ = improved(self.problem, start, this, grid.conditions)
             for c, moving in enumerate(found):
                 rules = rule_base(self.problem, moving, this)
                 scores[a, c] = self.score(rules.outputs, rules.outputs(self.X), rules.link)
@@ -215,13 +217,13 @@ class Search:
 
     folds: list[Fold]
     candidates: list[Candidate]
-    ranges: Ranges
+    grid: Grid
     staged: bool
     n_jobs: int | None
 
     def run(self, shape: Candidate, clusterer: SoftSubspace, recipe: Recipe, progress: Progress) -> list[Trial]:
         """The trials of rules of one shape: of so many, which this clusterer finds, and of an order."""
-        work = [_Work(fold, clusterer, fold.problem.starts(clusterer), recipe, self.ranges) for fold in self.folds]
+        work = [_Work(fold, clusterer, fold.problem.starts(clusterer), recipe, self.grid) for fold in self.folds]
         size = partial(self._size, clusterer.n_clusters, recipe.order)
         return (self._staged if self.staged else self._joint)(shape, work, size, progress)
 
@@ -230,7 +232,7 @@ class Search:
         """Units of work for each shape."""
         return len(self.folds) * (len(self._chunks) + int(self.staged))
 
-    def _staged(self, shape: Candidate, work: list[_Work], size: Any, progress: Progress) -> list[Trial]:
+    def _staged(self, shape: Candidate, work: list[_Work], size: SizeOf, progress: Progress) -> list[Trial]:
         """First the clusterer's parameters, by how well its clusters predict; then widths and penalties."""
         votes = self._over_candidates(_vote, work, progress)
         first = [
@@ -242,7 +244,7 @@ class Search:
         scores = np.stack(self._run(tasks, progress), axis=-1)
         return first + self._rule_trials(2, first[best].params, scores, size)
 
-    def _joint(self, shape: Candidate, work: list[_Work], size: Any, progress: Progress) -> list[Trial]:
+    def _joint(self, shape: Candidate, work: list[_Work], size: SizeOf, progress: Progress) -> list[Trial]:
         """Every clustering with all its widths and penalties."""
         scores = self._over_candidates(_cluster_and_make_rules, work, progress)
         return [
@@ -251,8 +253,8 @@ class Search:
             for trial in self._rule_trials(1, shape | _prefixed(candidate), np.stack(row, axis=-1), size)
         ]
 
-    def _rule_trials(self, stage: int, params: Candidate, scores: np.ndarray, size: Any) -> list[Trial]:
-        each = zip(self.ranges.params(), scores.reshape(-1, scores.shape[-1]), strict=True)
+    def _rule_trials(self, stage: int, params: Candidate, scores: np.ndarray, size: SizeOf) -> list[Trial]:
+        each = zip(self.grid.params(), scores.reshape(-1, scores.shape[-1]), strict=True)
         return [Trial(stage, params | more, by_fold, size(more.get("conditions"))) for more, by_fold in each]
 
     def _size(self, n_rules: int, order: int, conditions: float | None = None) -> float:
@@ -272,7 +274,7 @@ class Search:
         bounds = np.linspace(0, len(self.candidates), n_chunks + 1).astype(int)
         return [self.candidates[low:high] for low, high in pairwise(bounds)]
 
-    def _over_candidates(self, fn: Any, work: list[_Work], progress: Progress) -> list[list]:
+    def _over_candidates(self, fn: Task, work: list[_Work], progress: Progress) -> list[list]:
         """``fn(work, candidate)`` as rows of candidates by columns of folds."""
         tasks = [delayed(_each)(fn, one, chunk) for one in work for chunk in self._chunks]
         done = iter(self._run(tasks, progress))
@@ -295,13 +297,13 @@ class _Work:
     clusterer: SoftSubspace
     starts: list[Array]
     recipe: Recipe
-    ranges: Ranges
+    grid: Grid
 
     def clusters(self, candidate: Candidate) -> Clusters:
         return self.fold.problem.clusters(clone(self.clusterer).set_params(**candidate), self.starts)
 
 
-def _each(fn: Any, work: _Work, candidates: list[Candidate]) -> list:
+def _each(fn: Task, work: _Work, candidates: list[Candidate]) -> list:
     return [fn(work, candidate) for candidate in candidates]
 
 
@@ -311,7 +313,7 @@ def _vote(work: _Work, candidate: Candidate) -> tuple[float, Clusters]:
 
 
 def _make_rules(work: _Work, found: Clusters) -> np.ndarray:
-    return work.fold.score_rules(found, work.recipe, work.ranges)
+    return work.fold.score_rules(found, work.recipe, work.grid)
 
 
 def _cluster_and_make_rules(work: _Work, candidate: Candidate) -> np.ndarray:

@@ -6,24 +6,24 @@ penalties and lengths).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby, product
 from numbers import Number
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
+from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from .._progress import Progress, with_callbacks
 from ..cluster.base import SoftSubspace, label_loss
 from ..cluster.documentation import documented
-from ..cluster.ranges import COUNT, NOT_NEGATIVE, check_each, check_parameters, one_of, or_auto
-from ..rows.arrays import ArrayRows
-from ..rows.clean import existing_rows, read_table, read_targets, read_weights
-from ..rows.read import in_memory
+from ..cluster.ranges import COUNT, NOT_NEGATIVE, Range, check_each, check_parameters, one_of, or_auto
+from ..rows.base import Rows
+from ..rows.read import in_memory, read_rows
 from .estimators import (
     ALPHA,
     CONDITIONS,
@@ -38,10 +38,10 @@ from .estimators import (
     TSKRegressor,
     ValueAnswers,
 )
-from .recipe import Recipe, check_clusterer, fresh_clusterer, pose
-from .search import Candidate, Fold, Ranges, Search, Trial, cv_results, highest, last_stage, simplest
+from .recipe import CLASSES, Problem, Recipe, check_clusterer, fresh_clusterer, pose
+from .search import Candidate, Fold, Grid, Search, Trial, cv_results, highest, last_stage, simplest
 
-__all__ = ["TSKClassifierCV", "TSKRegressorCV", "searching"]
+__all__ = ["TSKClassifierCV", "TSKRegressorCV", "score_name", "searching"]
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -73,8 +73,6 @@ class _Searches(RuleModel):
         "parsimony": NOT_NEGATIVE,
     }
     class_weight: Any = None
-    default_scoring: str
-    """The score that is asked for if none is named."""
 
     def __init__(
         self,
@@ -117,7 +115,7 @@ class _Searches(RuleModel):
         raise NotImplementedError
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Search the parameters by cross-validation, then learn the rules from all rows with the best.
 
         Parameters
@@ -137,12 +135,12 @@ class _Searches(RuleModel):
             raise ValueError(
                 f"{name} cross-validates rows in memory; tune on some of them as a NumPy array or frame."
             )
-        ranges, shapes = self._to_try(), self._shapes()
+        grid, shapes = self._to_try(), self._shapes()
         seed = _seed(self.random_state, self.clusterer)
         clusterer = fresh_clusterer(self.clusterer, self._kind, shapes[0]["n_rules"], seed)
         candidates = self._candidates(clusterer)
         splits, folds = self._folds(X, y, sample_weight, clusterer.random_state if seed is None else seed)
-        search = Search(folds, candidates, ranges, self._is_staged(clusterer, candidates), self.n_jobs)
+        search = Search(folds, candidates, grid, self._is_staged(clusterer, candidates), self.n_jobs)
         trials = self._tried(search, shapes, clusterer)
         self.cv_results_ = cv_results(trials)
         overlap = float(np.mean([len(test) / len(train) for train, test in splits]))
@@ -170,9 +168,9 @@ class _Searches(RuleModel):
         progress.finish()
         return trials
 
-    def _to_try(self) -> Ranges:
+    def _to_try(self) -> Grid:
         widths, alphas = (REFINED_WIDTHS, REFINED_ALPHAS) if self.refine else (PLAIN_WIDTHS, PLAIN_ALPHAS)
-        return Ranges(
+        return Grid(
             _each_of("width_scales", self.width_scales, widths, WIDTH_SCALE),
             _each_of("alphas", self.alphas, alphas, ALPHA),
             _each_of("conditions", [None] if self.conditions is None else self.conditions, (), CONDITIONS),
@@ -215,28 +213,27 @@ class _Searches(RuleModel):
 
     def _folds(self, X: Any, y: Any, sample_weight: Any, seed: Any) -> tuple[list[Split], list[Fold]]:
         """Training and test rows of each fold, by number and as problems; the same for all shapes."""
-        table = read_table(self, X, reset=True)
-        y, weight = read_targets(self, y, table), read_weights(sample_weight, table)
-        counts = np.ones(len(table), bool) if weight is None else weight > 0
-        table, y, weight = existing_rows(table, y, weight)
-        self._posed(table, y, weight)  # complain about y before splitting it
-        splits = list(self._splits(table, y, counts, seed))
-        scorer = get_scorer(self.scoring or self.default_scoring)
+        # Processes go over folds, and threads over blocks of rows would be in their way.
+        rows = replace(read_rows(self, X, y, sample_weight, reset=True, supervised=True), n_jobs=None)
+        whole = rows.stored()
+        X, y = whole.X, np.asarray(whole.y)
+        self._posed(rows)  # complain about y before splitting it
+        counts = np.ones(len(X), bool) if sample_weight is None else np.asarray(sample_weight) > 0
+        splits = list(self._splits(X, y, counts, seed))
+        scorer = get_scorer(self.scoring or self._kind.scoring)
         folds = []
         for train, test in splits:
-            by_part = (None, None) if weight is None else (weight[train], weight[test])
-            problem = self._posed(table[train], y[train], by_part[0])
-            folds.append(Fold(problem, table[test], y[test], by_part[1], scorer))
+            weight = None if whole.weight is None else whole.weight[test]
+            folds.append(Fold(self._posed(rows.taken(train)), X[test], y[test], weight, scorer))
         return splits, folds
 
-    def _posed(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Any:
-        rows = ArrayRows(X, y, weight)
+    def _posed(self, rows: Rows) -> Problem:
         return pose(rows, self._kind, class_weight=self.class_weight, standardize=self.standardize)
 
     def _splits(self, X: np.ndarray, y: np.ndarray, counts: np.ndarray, seed: Any) -> Iterator[Split]:
         """Training and test rows of each fold, among rows that exist; ``counts`` says which of those given do."""
         cv = self._repeated(len(X), seed) if self.cv is None else self.cv
-        splitter = check_cv(cv, y, classifier=isinstance(self, ClassifierMixin))
+        splitter = check_cv(cv, y, classifier=self._kind is CLASSES)
         if not isinstance(self.cv, Iterable):
             yield from splitter.split(X, y)
             return
@@ -247,9 +244,8 @@ class _Searches(RuleModel):
 
     def _repeated(self, n_rows: int, seed: Any) -> Any:
         """Five folds; of few rows again and again, for their scores are noisy."""
-        splitter = RepeatedStratifiedKFold if isinstance(self, ClassifierMixin) else RepeatedKFold
         repeats = min(MOST_REPEATS, -(-JUDGED_ROWS // n_rows))
-        return splitter(n_splits=N_FOLDS, n_repeats=repeats, random_state=seed)
+        return self._kind.splitter(n_splits=N_FOLDS, n_repeats=repeats, random_state=seed)
 
     def _is_staged(self, clusterer: SoftSubspace, candidates: list[Candidate]) -> bool:
         predicts = label_loss(clusterer) is not None
@@ -275,7 +271,7 @@ def _seed(random_state: Any, clusterer: Any) -> Any:
     return check_random_state(random_state).randint(2**31)
 
 
-def _each_of(name: str, values: Any, auto: Sequence, allowed: Any) -> list:
+def _each_of(name: str, values: Any, auto: Sequence, allowed: Range) -> list:
     """Values to try, from a list, a single value, or the word for the library's own choice."""
     if auto and isinstance(values, str) and values == "auto":
         return list(auto)
@@ -345,25 +341,13 @@ best_params_ : dict
         of a staged search the row belongs to, and ranks are within it."""
 
 
-_SCORES = {
-    "classes": (
-        'balanced accuracy, which asks\n        for right answers only; "neg_log_loss" asks for good probabilities'
-    ),
-    "values": "the coefficient of determination, R²",
-}
+def _documented_search(scoring: str) -> Callable[[type], type]:
+    return documented(search=_SEARCH_PARAMETERS, scoring=scoring, found=_SEARCH_ATTRIBUTES, **DOCUMENTATION)
 
 
-def _searching(kind: str, clusterer: str) -> Any:
-    return documented(
-        search=_SEARCH_PARAMETERS,
-        scoring=_SCORES[kind],
-        found=_SEARCH_ATTRIBUTES,
-        **DOCUMENTATION,
-        default=clusterer,
-    )
-
-
-@_searching("classes", "SESSC")
+@_documented_search(
+    'balanced accuracy, which asks\n        for right answers only; "neg_log_loss" asks for good probabilities'
+)
 class TSKClassifierCV(_Searches, ClassAnswers):
     r"""A :class:`TSKClassifier` that chooses its own parameters by cross-validation.
 
@@ -392,8 +376,6 @@ class TSKClassifierCV(_Searches, ClassAnswers):
     >>> model.best_score_ > 0.9
     True
     """
-
-    default_scoring = "balanced_accuracy"
 
     def __init__(
         self,
@@ -447,7 +429,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
         )
 
 
-@_searching("values", '``SESSC(loss="squared")``')
+@_documented_search("the coefficient of determination, R²")
 class TSKRegressorCV(_Searches, ValueAnswers):
     r"""A :class:`TSKRegressor` that chooses its own parameters by cross-validation.
 
@@ -463,8 +445,6 @@ class TSKRegressorCV(_Searches, ValueAnswers):
     {attributes}
     {found}
     """
-
-    default_scoring = "r2"
 
     def __init__(
         self,
@@ -515,14 +495,20 @@ class TSKRegressorCV(_Searches, ValueAnswers):
         )
 
 
-def searching(model: Any, **ranges: Any) -> TSKClassifierCV | TSKRegressorCV:
-    """A search that tries these ranges with everything else as in a plain model."""
+def searching(model: Any, **grid: Any) -> TSKClassifierCV | TSKRegressorCV:
+    """A search over this grid with everything else as in a plain model."""
     if not isinstance(model, (TSKClassifier, TSKRegressor)):
         kinds = f"a TSKClassifier or TSKRegressor, got {type(model).__name__}"
         raise ValueError(f"rules of several lengths need {kinds}; of a pipeline give the last step.")
-    kind = TSKClassifierCV if isinstance(model, ClassifierMixin) else TSKRegressorCV
     own = model.get_params(deep=False)
     if own.pop("rules") is not None:
         raise ValueError("a search finds rules of its own; give it a clusterer instead of rules.")
     fixed = {"width_scales": [own.pop("width_scale")], "alphas": [own.pop("alpha")]}
-    return kind(**(own | fixed | ranges))
+    kind = TSKClassifierCV if isinstance(model, TSKClassifier) else TSKRegressorCV
+    return kind(**(own | fixed | grid))
+
+
+def score_name(search: TSKClassifierCV | TSKRegressorCV) -> str:
+    """What the scores of a search are called."""
+    name = search._kind.scoring if search.scoring is None else search.scoring
+    return name.replace("_", " ") if isinstance(name, str) else "score"
