@@ -41,7 +41,7 @@ def test_rows_of_weight_zero_do_not_exist(rng):
     rows = read_rows(FCM(), X, sample_weight=weight, reset=True)
     found, expected = measure(rows), measure(ArrayRows(X[:30]))
     np.testing.assert_allclose(found.center, expected.center)
-    assert np.all(sample(rows, 2, 0).X[:, 0] < 1e30)
+    assert np.all(sample(rows, 2048, 0).X[:, 0] < 1e30)
 
 
 def test_standardized_rows_have_unit_spread(rng):
@@ -56,9 +56,9 @@ def test_a_sample_is_free_of_order_blocks_and_repetition(seed, block_rows, copie
     rng = np.random.default_rng(seed)
     X, weight = rng.integers(4, size=(50, 2)).astype(float), rng.integers(3, size=50).astype(float)
     weight[0] = 1
-    expected = sample(read_rows(FCM(), X, sample_weight=copies * weight, reset=True), 4, seed)
+    expected = sample(read_rows(FCM(), X, sample_weight=copies * weight, reset=True), 2048, seed)
     order = rng.permutation(np.repeat(np.arange(50), (copies * weight).astype(int)))
-    found = sample(ArrayRows(X[order], block_rows=block_rows), 4, seed)
+    found = sample(ArrayRows(X[order], block_rows=block_rows), 2048, seed)
     np.testing.assert_array_equal(found.X, expected.X)
     np.testing.assert_array_equal(found.weight, expected.weight)
 
