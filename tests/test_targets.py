@@ -277,3 +277,27 @@ def test_labels_of_blocks_are_not_looked_at_where_none_are_needed(measured):
     X, y = measured
     model = TSKRegressor(3, random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.predict(Blocks([(X, np.full(len(y), np.nan))])), model.predict(X))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_targets_that_are_all_alike_at_first_set_no_unit(dtype, rng):
+    """The mean of equal numbers may differ from them in its last bit, which is no spread."""
+    X, y = rng.normal(size=(40, 2)).astype(dtype), rng.normal(size=40)
+    model = TSKRegressor(3, random_state=0).partial_fit(X, np.full(40, 0.1))
+    for _ in range(5):
+        model.partial_fit(X, y)
+    assert np.abs(model.predict(X)).max() < 10 * np.abs(y).max()
+
+
+@pytest.mark.parametrize("make", [TSKRegressor, SESSCRegressor])
+def test_weights_too_large_to_be_added_are_refused(make, rng):
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    model = make(3, random_state=0).fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match=r"sample_weight holds values as large as 1e\+308"):
+        model.partial_fit(X, y, sample_weight=np.full(40, 1e308))
+    with pytest.raises(ValueError, match=r"Block 1 holds weights as large as 1e\+308"):
+        make(3).fit(Blocks([(X, y, np.full(40, 1e308))]))
+    with pytest.raises(ValueError, match="y and the weights of its rows are too large together"):
+        make(3).fit(X, 1e149 * y, sample_weight=np.full(40, 1e20))
+    np.testing.assert_array_equal(model.predict(X), before)

@@ -189,4 +189,5 @@ def checked(block: Any, which: str, names: tuple[str, ...] | None = None) -> Blo
     weight = weight.astype(X.dtype, copy=False)
     if not np.all(weight >= 0) or not np.all(np.isfinite(weight)):
         raise ValueError(f"{which} has weights that are negative or not finite.")
+    refuse_extremes(weight[:, None], which, what="weights")
     return Block(*existing_rows(X, y, weight))

@@ -80,7 +80,7 @@ def _refuse_text_and_dates(X: Any) -> None:
                 )
 
 
-def refuse_extremes(X: Array, which: str, names: Sequence[str] | None = None) -> None:
+def refuse_extremes(X: Array, which: str, names: Sequence[str] | None = None, what: str = "values") -> None:
     """Refuse what is not finite, or too large to be squared, by place."""
     if 0 in X.shape:
         return
@@ -91,9 +91,9 @@ def refuse_extremes(X: Array, which: str, names: Sequence[str] | None = None) ->
     X = to_numpy(X)
     for row, column in np.argwhere(~np.isfinite(X))[:1]:
         name = f"column {column}" if names is None else f"column {names[column]!r}"
-        what = "NaN" if np.isnan(X[row, column]) else "an infinite value (inf)"
-        raise ValueError(f"{which} contains {what} in row {row}, {name}; fill in or drop such rows first.")
-    raise ValueError(_too_large(which, largest, X.dtype))
+        odd = "NaN" if np.isnan(X[row, column]) else "an infinite value (inf)"
+        raise ValueError(f"{which} contains {odd} in row {row}, {name}; fill in or drop such rows first.")
+    raise ValueError(_too_large(which, largest, X.dtype, what))
 
 
 def largest_square_root(limits: Any) -> float:
@@ -101,8 +101,8 @@ def largest_square_root(limits: Any) -> float:
     return float(limits.max) ** 0.5 / 1e4
 
 
-def _too_large(which: str, largest: float, dtype: Any) -> str:
-    return f"{which} holds values as large as {largest:.0e}, whose squares overflow {dtype}; rescale them."
+def _too_large(which: str, largest: float, dtype: Any, what: str = "values") -> str:
+    return f"{which} holds {what} as large as {largest:.0e}, whose squares overflow {dtype}; rescale them."
 
 
 def unmasked(column: Any, which: str) -> np.ndarray:
@@ -136,6 +136,7 @@ def read_weights(sample_weight: Any, X: Array) -> Array | None:
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     if not np.any(weight > 0):
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
+    refuse_extremes(weight[:, None], "sample_weight")
     return weight
 
 

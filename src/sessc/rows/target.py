@@ -119,8 +119,9 @@ class Measurements(Target):
         moments = partial(_moments, rows.precision)
         weight, total, _ = rows.sum(partial(moments, 0.0))
         mean = float(total / weight)
-        squares = rows.sum(partial(moments, mean))[2]
-        target = cls(mean, float(np.sqrt(squares / weight)) if standardize and squares > 0 else 1.0)
+        spread = float(np.sqrt(rows.sum(partial(moments, mean))[2] / weight))
+        varies = spread > 8 * np.finfo(float).eps * abs(mean)  # more than the last bits of the mean
+        target = cls(mean, spread if standardize and varies else 1.0)
         return target, target.encode(rows)
 
     @classmethod
@@ -205,7 +206,11 @@ def _moments(dtype: np.dtype, origin: float, samples: Samples) -> np.ndarray:
     assert samples.Y is not None
     y = to_numpy(read_numbers(samples.Y[:, 0], dtype)) - origin
     weight = np.ones(len(y)) if samples.weight is None else to_numpy(samples.weight).astype(float)
-    return np.asarray([weight.sum(), weight @ y, weight @ (y * y)])
+    with np.errstate(over="ignore"):
+        moments = np.asarray([weight.sum(), weight @ y, weight @ (y * y)])
+    if not np.all(np.isfinite(moments)):
+        raise ValueError("y and the weights of its rows are too large together; rescale them.")
+    return moments
 
 
 def _measured(mean: float, unit: float, dtype: np.dtype, y: Array) -> Array:
