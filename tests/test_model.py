@@ -54,6 +54,15 @@ def test_probabilities_are_those_of_the_rules(table):
         number.predict_proba(table)
 
 
+def test_the_page_has_the_measures_and_raw_rows_to_start_from(table, tmp_path):
+    model = Model.fit(table, "answer", n_rules=2, conditions=1)
+    some = {name: [*cells[:2], None] for name, cells in table.items()}
+    page = model.to_html(tmp_path / "page.html", title="Who says yes?", examples=some)
+    shown = {"title": "Who says yes?", "evaluations": model.evaluations, "examples": model.features(some)}
+    assert page == (tmp_path / "page.html").read_text(encoding="utf-8") == model.rules.to_html(**shown)
+    assert model.to_html() == model.rules.to_html(evaluations=model.evaluations)
+
+
 def test_it_is_said_what_is_going_on_and_who_is_fitted(table, capsys, tmp_path):
     said, seen = [], []
     lines = write(table, tmp_path / "t.csv").read_text(encoding="utf-8").replace(",", ";").replace(".", ",")

@@ -327,7 +327,22 @@ class Forms:
 
 
 class Spoken:
-    """An explanation as ``print`` shows it."""
+    """An explanation for people, as ``print`` shows it, and for machines."""
+
+    def to_data(self: Any) -> dict[str, Any]:
+        """The explanation as plain lists, dicts and numbers, ready for ``json.dumps``.
+
+        Returns
+        -------
+        dict
+            ``target`` and ``answer``; ``classes`` and their ``probabilities``, or None for a number; ``values``,
+            the row by the names of the features; for each rule its ``firing``, its ``grades`` by the feature of
+            each condition it has, and its ``contributions`` to each output; ``outputs``, their sum before the
+            link; and ``changes``, each with ``feature``, ``column``, ``value`` and ``answer``.
+        """
+        from ..report.explanation import explanation_to_data
+
+        return explanation_to_data(self)
 
     def __str__(self: Any) -> str:
         from ..report.explanation import to_text
