@@ -266,7 +266,14 @@ def test_a_number_is_predicted_and_said_in_json(folder, capsys, tmp_path):
             "m.html is a file that this command",
         ),
         (["fit", "patients.csv", "--target", "health", "--out", "nowhere/m.json"], "there is no folder nowhere"),
-        (["fit", "patients.csv", "--target", "health", "--seed", "-1"], "the seed must be zero or more, got -1."),
+        (
+            ["fit", "patients.csv", "--target", "health", "--seed", "-1"],
+            "sessc: --seed must be zero or more, got -1.",
+        ),
+        (
+            ["fit", "patients.csv", "--target", "health", "--held-out", "1.5"],
+            "sessc: --held-out must be a share of the rows between 0 and 1, got 1.5.",
+        ),
         (
             ["fit", "patients.csv", "--target", "health", "--rules", "0"],
             "--rules must be a whole number above zero, got 0.",

@@ -178,7 +178,8 @@ def test_columns_go_by_one_name_or_several(table):
     [
         ({}, {"task": "both"}, "task must be 'classes', 'number' or None, got 'both'"),
         ({"size": ["1"]}, {}, "must be equally long; rows in each: 'size' 1, 'colour' 80, 'answer' 80"),
-        ({}, {"held_out": 1}, "between 0 and 1, got 1"),
+        ({}, {"held_out": 1}, "^held_out must be a share of the rows between 0 and 1, got 1.$"),
+        ({}, {"random_state": -1}, "^random_state must be zero or more, got -1.$"),
         ({}, {"skip": ["nothing"]}, "there is no column 'nothing'; there are size, colour"),
     ],
 )

@@ -20,7 +20,7 @@ from ..rules.evaluation import Evaluation, measured
 from ..rules.wording import count
 from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
 from .columns import digits, kept_apart, learn, quoted, refuse_slips, remedy, slips
-from .errors import TableError
+from .errors import ParameterError, TableError
 from .reading import Table
 
 __all__ = ["Trained", "train"]
@@ -99,8 +99,7 @@ def _posed(
     table: Table, target: str, task: str | None, class_weight: Any, held_out: float, random_state: Any
 ) -> Problem:
     """The problem that a table is."""
-    if task not in (None, "classes", "number"):
-        raise ValueError(f"task must be 'classes', 'number' or None, got {task!r}.")
+    _check(task, held_out, random_state)
     table, notes, numbers = _with_target(table, target)
     labels = table.pop(target)
     task = task or _task(labels, target, numbers)
@@ -113,6 +112,16 @@ def _posed(
     notes += [apart] if apart else []
     notes += _unevenness(y, class_weight) if task == "classes" else []
     return Problem(table, y, task == "number", numbers, part, rest, notes)
+
+
+def _check(task: str | None, held_out: float, random_state: Any) -> None:
+    """Refuse parameters that make no sense whatever the table is."""
+    if task not in (None, "classes", "number"):
+        raise ParameterError("task", f"must be 'classes', 'number' or None, got {task!r}")
+    if isinstance(random_state, int) and random_state < 0:
+        raise ParameterError("random_state", f"must be zero or more, got {random_state}")
+    if not 0 < held_out < 1:
+        raise ParameterError("held_out", f"must be a share of the rows between 0 and 1, got {held_out}")
 
 
 def _with_target(table: Table, target: str) -> tuple[Table, list[str], list[int]]:
@@ -166,10 +175,6 @@ def _classes(labels: list[Any], apart: bool) -> np.ndarray:
 
 def _split(y: np.ndarray, task: str, held_out: float, random_state: Any) -> tuple[np.ndarray, np.ndarray]:
     """Rows to learn from and rows to test on, of every class some."""
-    if isinstance(random_state, int) and random_state < 0:
-        raise ValueError(f"the seed must be zero or more, got {random_state}.")
-    if not 0 < held_out < 1:
-        raise ValueError(f"the share of rows held out must be between 0 and 1, got {held_out}.")
     if task == "classes":
         counts = Counter(y.tolist())
         if len(counts) < 2:
