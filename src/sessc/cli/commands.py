@@ -14,6 +14,7 @@ from typing import Any
 
 from .._progress import count_on
 from .._writing import refuse_unwritable, write
+from ..report.text import shortly
 from ..rules.wording import count
 from ..tables.files import dumps
 from ..tables.model import Model
@@ -42,6 +43,7 @@ def fit(options: argparse.Namespace) -> None:
         said = _about(model) | {"notes": [*heard, *model.notes]} | _places(model, out, page, lost)
         print(json.dumps(said | {"seconds": round(time.perf_counter() - started, 2)}))
     else:
+        print(f"\n{model.rules.to_text() if lost else shortly(model.rules, 'the page shows all')}\n")
         _show_fitted(model, options.rules)
     if lost:
         raise ValueError(f"{'; '.join(lost.values())}; the rules are printed instead.")
@@ -89,7 +91,6 @@ def _places(model: Model, out: Path, page: Path, lost: Mapping[Path, str]) -> di
 
 
 def _show_fitted(model: Model, asked: int | None) -> None:
-    print(f"\n{model.rules}\n")
     _show_measures(model)
     if asked and model.rules.n_rules < asked:
         print(f"\nOf {asked} rules those that added nothing were dropped.")
@@ -206,7 +207,7 @@ def info(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(_about(model)))
         return
-    print(model.rules)
+    print(shortly(model.rules, "sessc report shows all"))
     if model.evaluations:
         print()
         _show_measures(model)

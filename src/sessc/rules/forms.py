@@ -6,8 +6,6 @@ predict. Each method is a line that calls the function which does it.
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +19,6 @@ if TYPE_CHECKING:
     from .explanation import Explanation
 
 __all__ = ["Forms", "Spoken"]
-
-MAX_CONDITIONS, MAX_TERMS = 5, 4
-"""What ``print`` shows of each rule."""
 
 
 class Forms:
@@ -321,9 +316,10 @@ class Forms:
 
         return to_onnx(self)
 
-    def __str__(self) -> str:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        return self.to_text(MAX_CONDITIONS, max_terms=MAX_TERMS, width=width)
+    def __str__(self: Any) -> str:
+        from ..report.text import shortly
+
+        return shortly(self)
 
 
 class Spoken:
