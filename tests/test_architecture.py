@@ -32,8 +32,13 @@ DECLARED = "rules.forms"
 
 LONGEST = 40
 """Lines of a function without its signature, docstring and comments: it must have fewer."""
-LONG_BY_NATURE = {"solve.fused", "cli.parser.parser"}
+LONG_BY_NATURE = {"solve.fused.kernel", "cli.parser.parser"}
 """The GPU kernel, and the argument parser."""
+
+OF_OTHERS = {"_replace", "_skl_callbacks", "_init_callback_context", "_score_func"}
+"""Private by their spelling: the first is what all named tuples offer, the others are scikit-learn's."""
+ENTRUSTED = {("cluster.ranges", "_ranges")}
+"""Modules that may read what another one keeps private: an estimator states the ranges of its parameters there."""
 
 
 class Import(NamedTuple):
@@ -219,15 +224,132 @@ def test_what_a_module_says_it_offers_is_true(module):
     assert sorted(used - {*names, "__version__"}) == []
 
 
-def functions(text: str, within: str = "") -> Iterator[tuple[str, int]]:
-    """Each function and its length."""
+def reaches(module: str, text: str) -> list[str]:
+    """Private attributes that a module touches and that nothing in it defines.
+
+    What is inherited is one's own, so ``self``, ``cls`` and ``super()`` may have any.
+    """
+    tree = ast.parse(text)
+    known = OF_OTHERS | defined(tree) | {name for entrusted, name in ENTRUSTED if entrusted == module}
+    return [f"{module}:{line} {whose}.{name}" for whose, name, line in touched(tree) if name not in known]
+
+
+def defined(tree: ast.AST) -> set[str]:
+    """Names of functions and classes, of what is assigned in the body of a class, and of attributes assigned."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            body = (inner for statement in node.body for inner in ast.walk(statement))
+            names |= {one.id for one in body if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            names.add(node.attr)
+    return names
+
+
+def touched(tree: ast.AST) -> Iterator[tuple[str, str, int]]:
+    """Private attributes of anything but oneself, spelled out or in ``getattr``: whose, which, in which line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            whose, name = ast.unparse(node.value), node.attr
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "setattr", "hasattr", "delattr"):
+            whose, name = (ast.unparse(one) for one in node.args[:2])
+            name = name.strip("'") if isinstance(node.args[1], ast.Constant) else ""
+        else:
+            continue
+        if name.startswith("_") and not name.endswith("__") and whose not in ("self", "cls", "super()"):
+            yield whose, name, node.lineno
+
+
+@pytest.mark.parametrize("module", SOURCES)
+def test_nobody_touches_private_attributes_of_others(module):
+    assert reaches(module, SOURCES[module]) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "text", "seen"),
+    [
+        ("tsk.search", "def score(model):\n    return model._learn()", "tsk.search:2 model._learn"),
+        ("tsk.search", "_x = 1\nprint(model._x)", "tsk.search:2 model._x"),
+        ("tsk.search", "class A:\n    def f(self):\n        return self.rows._x", "tsk.search:3 self.rows._x"),
+        ("tsk.search", "model._rows.sum()", "tsk.search:1 model._rows"),
+        ("tsk.search", "steps = getattr(model, '_steps', None)", "tsk.search:1 model._steps"),
+        ("tsk.search", "print(estimator._ranges)", "tsk.search:1 estimator._ranges"),
+        ("cluster.ranges", "print(estimator._ranges)", None),
+        ("tsk.search", "class A:\n    def _f(self): pass\ndef use(a):\n    return a._f()", None),
+        ("tsk.search", "class A:\n    _x: int = 1\ndef use(a):\n    return a._x", None),
+        (
+            "tsk.search",
+            "class A:\n    def __init__(self):\n        self._x = 1\ndef use(a):\n    return a._x",
+            None,
+        ),
+        ("tsk.search", "class A(B):\n    def f(self):\n        return self._inherited + super()._f()", None),
+        ("tsk.search", "print(pair._replace(x=1), model.__class__)", None),
+    ],
+)
+def test_a_private_attribute_of_others_is_seen(module, text, seen):
+    assert reaches(module, text) == ([] if seen is None else [seen])
+
+
+def asks_for_rows(module: str, text: str) -> list[str]:
+    """Questions of what kind some rows are."""
+    return [
+        f"{module}:{node.lineno} {ast.unparse(node)}"
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call | ast.Compare) and any(name.endswith("Rows") for name in kinds_in(node))
+    ]
+
+
+def kinds_in(question: ast.Call | ast.Compare) -> list[str]:
+    """The names of classes that something is compared with, if it is."""
+    if isinstance(question, ast.Call):
+        against = question.args[1:] if ast.unparse(question.func) in ("isinstance", "issubclass") else []
+    else:
+        sides = [question.left, *question.comparators]
+        against = sides if any(ast.unparse(side).startswith("type(") for side in sides) else []
+    inner = [node for one in against for node in ast.walk(one)]
+    return [node.id if isinstance(node, ast.Name) else getattr(node, "attr", "") for node in inner]
+
+
+@pytest.mark.parametrize("module", [module for module in SOURCES if area(module) != "rows"])
+def test_nobody_outside_rows_asks_what_kind_of_rows_there_are(module):
+    assert asks_for_rows(module, SOURCES[module]) == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "isinstance(rows, ArrayRows)",
+        "isinstance(rows, (list, arrays.ArrayRows))",
+        "isinstance(X, DaskRows | BlockRows)",
+        "issubclass(kind, Rows)",
+        "type(rows) is ArrayRows",
+        "type(rows) in (ArrayRows, DaskRows)",
+    ],
+)
+def test_a_question_for_the_kind_of_rows_is_seen(question):
+    assert asks_for_rows("tsk.recipe", f"def f(rows):\n    return {question}") == [f"tsk.recipe:2 {question}"]
+    assert asks_for_rows("tsk.recipe", "ArrayRows(X)\nisinstance(x, dict)\ntype(x) is Blocks") == []
+
+
+def functions(module: str, text: str) -> Iterator[tuple[str, int]]:
+    """Each function, by its full name, and its length."""
     comments = {token.start[0] for token in tokenize.generate_tokens(StringIO(text).readline) if alone(token)}
     blank = {k for k, line in enumerate(text.splitlines(), 1) if not line.strip()}
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef):
-            body = node.body[ast.get_docstring(node) is not None :]
-            if body:
-                yield node.name, len(set(range(body[0].lineno, (node.end_lineno or 0) + 1)) - comments - blank)
+    for name, node in named(module, ast.parse(text)):
+        body = node.body[ast.get_docstring(node) is not None :]
+        if body:
+            yield name, len(set(range(body[0].lineno, (node.end_lineno or 0) + 1)) - comments - blank)
+
+
+def named(within: str, tree: ast.AST) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Functions, methods and functions in functions."""
+    for node in ast.iter_child_nodes(tree):
+        name = f"{within}.{node.name}" if hasattr(node, "name") and hasattr(node, "body") else within
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield name, node
+        yield from named(name, node)
 
 
 def alone(token: tokenize.TokenInfo) -> bool:
@@ -235,7 +357,22 @@ def alone(token: tokenize.TokenInfo) -> bool:
     return token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip()
 
 
-@pytest.mark.parametrize("module", sorted(set(SOURCES) - LONG_BY_NATURE))
+def too_long(module: str, text: str) -> list[tuple[str, int]]:
+    return [one for one in functions(module, text) if one[1] >= LONGEST and one[0] not in LONG_BY_NATURE]
+
+
+@pytest.mark.parametrize("module", SOURCES)
 def test_functions_fit_on_a_screen(module):
-    lengths = {f"{module}.{name}": length for name, length in functions(SOURCES[module])}
-    assert {name: n for name, n in lengths.items() if n >= LONGEST and name not in LONG_BY_NATURE} == {}
+    assert too_long(module, SOURCES[module]) == []
+
+
+def test_a_function_that_does_not_fit_is_seen():
+    lines = "\n".join(["        pass"] * LONGEST)
+    long, short = f"    def f(self):\n{lines}\n", "    def f(self):\n        pass\n"
+    assert too_long("tsk.search", f"class A:\n{long}class B:\n{short}") == [("tsk.search.A.f", LONGEST)]
+    assert too_long("tsk.search", f"if True:\n{long}") == [("tsk.search.f", LONGEST)]
+    spaced = lines.replace("pass", "pass\n\n        # why", LONGEST - 1).rpartition("\n")[0]
+    assert too_long("tsk.search", f'class A:\n    def f(self):\n        """What."""\n{spaced}\n') == []
+    for exempt, within in (("solve.fused", "kernel"), ("cli.parser", "parser")):
+        text = f"def {within}():\n{lines}\ndef other():\n{lines}\n"
+        assert too_long(exempt, text) == [(f"{exempt}.other", LONGEST)]

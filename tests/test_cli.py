@@ -113,6 +113,21 @@ def test_answers_go_to_a_file_or_as_json(folder, capsys, tmp_path):
     assert [row["health"] for row in rows] == [row["health"] for row in answers]
 
 
+def test_where_all_of_a_rule_is_shown_is_something_to_type_or_open(tmp_path, capsys, rng):
+    X = rng.normal(size=(60, 7))
+    rows = [",".join([*(f"{x:.3f}" for x in row), f"{row.sum():.3f}"]) for row in X]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,c,d,e,f,g,y", *rows]) + "\n")
+    assert main(["fit", str(tmp_path / "t.csv"), "--target", "y", "--rules", "2"]) == 0
+    fitted = capsys.readouterr().out
+    assert main(["info", str(tmp_path / "t.rules.json")]) == 0
+    shown = capsys.readouterr().out
+    for what in ("5 strongest conditions of each rule", "4 largest terms of each conclusion"):
+        assert f"\nThe {what} are shown; the page shows all.\n" in fitted
+        assert f"\nThe {what} are shown; sessc report shows all.\n" in shown
+        assert f"\nThe {what} are shown; to_text() shows all.\n" in str(RuleBase.load(tmp_path / "t.rules.json"))
+    assert "to_text" not in fitted + shown
+
+
 def test_one_answer_is_explained(folder, capsys):
     given = ["explain", str(folder / "patients.rules.json"), str(folder / "new.csv"), "--row", "1"]
     assert main(given) == 0
@@ -266,7 +281,14 @@ def test_a_number_is_predicted_and_said_in_json(folder, capsys, tmp_path):
             "m.html is a file that this command",
         ),
         (["fit", "patients.csv", "--target", "health", "--out", "nowhere/m.json"], "there is no folder nowhere"),
-        (["fit", "patients.csv", "--target", "health", "--seed", "-1"], "the seed must be zero or more, got -1."),
+        (
+            ["fit", "patients.csv", "--target", "health", "--seed", "-1"],
+            "sessc: --seed must be zero or more, got -1.",
+        ),
+        (
+            ["fit", "patients.csv", "--target", "health", "--held-out", "1.5"],
+            "sessc: --held-out must be a share of the rows between 0 and 1, got 1.5.",
+        ),
         (
             ["fit", "patients.csv", "--target", "health", "--rules", "0"],
             "--rules must be a whole number above zero, got 0.",

@@ -115,3 +115,9 @@ def test_what_is_public_is_described(name):
 @pytest.mark.parametrize("script", ["gpu", "out_of_core", "cluster"])
 def test_measurements_are_shown_as_recorded(script):
     assert read(ROOT / "benchmarks" / "results" / f"{script}.txt") in read(DOCS / "scale.md")
+
+
+def test_one_version_is_in_the_making():
+    release = sessc.__version__.partition(".dev")[0]
+    assert re.search(r"^version: (.*)$", read(ROOT / "CITATION.cff"), re.MULTILINE)[1] == release
+    assert re.search(r"^## (\S+)", read(ROOT / "CHANGELOG.md"), re.MULTILINE)[1] == release

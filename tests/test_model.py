@@ -54,6 +54,15 @@ def test_probabilities_are_those_of_the_rules(table):
         number.predict_proba(table)
 
 
+def test_the_page_has_the_measures_and_raw_rows_to_start_from(table, tmp_path):
+    model = Model.fit(table, "answer", n_rules=2, conditions=1)
+    some = {name: [*cells[:2], None] for name, cells in table.items()}
+    page = model.to_html(tmp_path / "page.html", title="Who says yes?", examples=some)
+    shown = {"title": "Who says yes?", "evaluations": model.evaluations, "examples": model.features(some)}
+    assert page == (tmp_path / "page.html").read_text(encoding="utf-8") == model.rules.to_html(**shown)
+    assert model.to_html() == model.rules.to_html(evaluations=model.evaluations)
+
+
 def test_it_is_said_what_is_going_on_and_who_is_fitted(table, capsys, tmp_path):
     said, seen = [], []
     lines = write(table, tmp_path / "t.csv").read_text(encoding="utf-8").replace(",", ";").replace(".", ",")
@@ -165,11 +174,44 @@ def test_columns_go_by_one_name_or_several(table):
 
 
 @pytest.mark.parametrize(
+    "given", [np.zeros((20, 3)), [[1.0, 2.0], [3.0, 4.0]], [{"x": 1}, {"x": 2}], np.float64(3), None, {1, 2}]
+)
+def test_what_is_no_table_is_refused_by_its_kind(table, given):
+    message = f"where columns have names; got {type(given).__name__}.$"
+    for use in (lambda: Model.fit(given, "answer"), lambda: Model.fit(table, "answer", n_rules=1).predict(given)):
+        with pytest.raises(TypeError, match=message):
+            use()
+
+
+def test_a_column_of_a_frame_or_an_arrow_table_is_none(table):
+    pandas = pytest.importorskip("pandas")
+    arrow = pytest.importorskip("pyarrow")
+    for given in (pandas.Series(table["size"]), arrow.table(table)):
+        with pytest.raises(TypeError, match=f"got {type(given).__name__}.$"):
+            Model.fit(given, "answer")
+
+
+@pytest.mark.parametrize("cells", ["0.5", 0.5, None])
+def test_a_column_is_a_list_of_cells(table, cells):
+    with pytest.raises(TypeError, match="column 'size' of a table must be a list or an array of cells, got "):
+        Model.fit(table | {"size": cells}, "answer")
+
+
+def test_columns_of_one_name_are_refused(table):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(table).rename(columns={"colour": "size"})
+    for given, name in ((frame, "size"), (table | {1: table["size"], "1": table["colour"]}, "1")):
+        with pytest.raises(ValueError, match=f"^the table has two columns called '{name}'; rename one.$"):
+            Model.fit(given, "answer")
+
+
+@pytest.mark.parametrize(
     ("changed", "settings", "message"),
     [
         ({}, {"task": "both"}, "task must be 'classes', 'number' or None, got 'both'"),
         ({"size": ["1"]}, {}, "must be equally long; rows in each: 'size' 1, 'colour' 80, 'answer' 80"),
-        ({}, {"held_out": 1}, "between 0 and 1, got 1"),
+        ({}, {"held_out": 1}, "^held_out must be a share of the rows between 0 and 1, got 1.$"),
+        ({}, {"random_state": -1}, "^random_state must be zero or more, got -1.$"),
         ({}, {"skip": ["nothing"]}, "there is no column 'nothing'; there are size, colour"),
     ],
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
-from sessc import RuleBase, TSKClassifier
+from sessc import Model, RuleBase, TSKClassifier
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed; pip install 'sessc[export]'")
 runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -57,3 +57,35 @@ def test_one_feature_is_as_exact_as_many(order, rng):
     X = rng.normal(50, 7, size=(100, 1))
     rules = TSKClassifier(3, order=order, refine=20, random_state=0).fit(X, (X[:, 0] > 52).astype(int)).rules_
     np.testing.assert_allclose(run(rules, X)["probabilities"], rules.probabilities(X), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("target", ["answer", "score"])
+def test_a_model_takes_raw_columns_with_categories_and_gaps(target, rng):
+    size, colour = rng.normal(40, 9, size=90), rng.choice(["red", "blue", "green"], size=90)
+    score = size + 10 * (colour == "red") + rng.normal(size=90)
+    table = {
+        "size": [None if k % 11 == 3 else f"{x:.4g}" for k, x in enumerate(size)],
+        "colour": [None if k % 13 == 5 else str(x) for k, x in enumerate(colour)],
+        "fresh": rng.choice(["yes", "no"], size=90).tolist(),
+        target: np.where(score > 42, "ill", "well").tolist() if target == "answer" else score.tolist(),
+    }
+    model = Model.fit(table, target, n_rules=3, conditions=2)
+    made = model.to_onnx()
+    assert [one.name for one in made.graph.input] == model.columns.names == ["size", "colour", "fresh"]
+    given = {
+        "size": np.asarray([[np.nan if cell is None else float(cell)] for cell in table["size"]]),
+        **{name: np.asarray([[cell or ""] for cell in table[name]], object) for name in ("colour", "fresh")},
+    }
+    session = runtime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    found = dict(zip([one.name for one in session.get_outputs()], session.run(None, given), strict=True))
+    if target == "answer":
+        assert found["label"].tolist() == model.predict(table).tolist()
+        np.testing.assert_allclose(found["probabilities"], model.predict_proba(table), rtol=0, atol=1e-10)
+    else:
+        np.testing.assert_allclose(found["value"], model.predict(table), rtol=1e-10)
+    np.testing.assert_allclose(found["firing"], model.rules.firing(model.features(table)), rtol=0, atol=1e-10)
+
+
+def test_a_model_without_columns_takes_features():
+    rules = RuleBase.by_hand([({"x": (0, 1)}, {"a": 1.0, "b": 0.0}), ({"x": (4, 1)}, {"b": 1.0})])
+    assert Model(rules).to_onnx() == rules.to_onnx()

@@ -9,14 +9,12 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .._progress import count_on
 from .._writing import refuse_unwritable, write
-from ..report.explanation import to_data
-from ..report.onnx import to_onnx
+from ..report.text import shortly
 from ..rules.wording import count
 from ..tables.files import dumps
 from ..tables.model import Model
@@ -45,6 +43,7 @@ def fit(options: argparse.Namespace) -> None:
         said = _about(model) | {"notes": [*heard, *model.notes]} | _places(model, out, page, lost)
         print(json.dumps(said | {"seconds": round(time.perf_counter() - started, 2)}))
     else:
+        print(f"\n{model.rules.to_text() if lost else shortly(model.rules, 'the page shows all')}\n")
         _show_fitted(model, options.rules)
     if lost:
         raise ValueError(f"{'; '.join(lost.values())}; the rules are printed instead.")
@@ -71,11 +70,7 @@ def _fitted(table: Table, options: argparse.Namespace, tell: Callable[[str], Non
 
 def _lost(model: Model, out: Path, page: Path) -> dict[Path, str]:
     """Write what was learned; files that could not be written, with the reason."""
-    title = f"Rules for {model.rules.target_name}"
-    writers: dict[Path, Callable[[Path], Any]] = {
-        out: model.save,
-        page: partial(model.rules.to_html, title=title, evaluations=model.evaluations),
-    }
+    writers: dict[Path, Callable[[Path], Any]] = {out: model.save, page: model.to_html}
     lost = {}
     for path, writer in writers.items():
         try:
@@ -96,7 +91,6 @@ def _places(model: Model, out: Path, page: Path, lost: Mapping[Path, str]) -> di
 
 
 def _show_fitted(model: Model, asked: int | None) -> None:
-    print(f"\n{model.rules}\n")
     _show_measures(model)
     if asked and model.rules.n_rules < asked:
         print(f"\nOf {asked} rules those that added nothing were dropped.")
@@ -181,7 +175,7 @@ def explain(options: argparse.Namespace) -> None:
     model, table = _read(options)
     found = model.explain(table, options.row)
     _say_missing(model, only(table, options.row))
-    print(json.dumps({"row": options.row} | to_data(found)) if options.json else found)
+    print(json.dumps({"row": options.row} | found.to_data()) if options.json else found)
 
 
 def report(options: argparse.Namespace) -> None:
@@ -189,9 +183,8 @@ def report(options: argparse.Namespace) -> None:
     model = Model.load(options.model)
     out = options.out or options.model.with_suffix(".html")
     _check_new(out, options.model, options.examples)
-    examples = None if options.examples is None else model.features(read(options.examples, aside))
-    title = options.title or f"Rules for {model.rules.target_name}"
-    model.rules.to_html(out, title=title, evaluations=model.evaluations, examples=examples)
+    examples = options.examples and read(options.examples, aside)
+    model.to_html(out, title=options.title, examples=examples)
     print(json.dumps({"report": str(out)}) if options.json else f"Wrote {out}; open it in a browser.")
 
 
@@ -199,7 +192,7 @@ def export(options: argparse.Namespace) -> None:
     """Write the model for other programs."""
     _check_new(options.onnx, options.model)
     model = Model.load(options.model)
-    made = to_onnx(model.rules, model.columns)
+    made = model.to_onnx()
     write(options.onnx, made.SerializeToString())
     inputs, outputs = ([one.name for one in ends] for ends in (made.graph.input, made.graph.output))
     if options.json:
@@ -214,7 +207,7 @@ def info(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(_about(model)))
         return
-    print(model.rules)
+    print(shortly(model.rules, "sessc report shows all"))
     if model.evaluations:
         print()
         _show_measures(model)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from ..tables.errors import TableError
+from ..tables.errors import ParameterError, TableError
 from .parser import parser
 from .speech import speak_plainly, stop_talking
 
@@ -15,6 +15,8 @@ __all__ = ["main"]
 
 WRONG, INTERRUPTED = 2, 130
 """Exit codes; the second is what shells say of what was interrupted."""
+OTHERWISE_CALLED = {"random_state": "--seed", "n_rules": "--rules"}
+"""Parameters whose options have names of their own."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,12 +45,19 @@ def _said(error: Exception) -> str:
     """What is wrong, and what to type about it."""
     if isinstance(error, TableError):
         return error.said(_option, "add")
+    if isinstance(error, ParameterError):
+        return error.said(_name)
     return (_of_system(error) if isinstance(error, OSError) else None) or str(error)
 
 
 def _option(parameter: str, value: Any) -> str:
     """A parameter as it is typed; the first of several values, since an option takes one."""
-    return f"--{parameter} {shlex.quote(value[0] if isinstance(value, list) else value)}"
+    return f"{_name(parameter)} {shlex.quote(value[0] if isinstance(value, list) else value)}"
+
+
+def _name(parameter: str) -> str:
+    """What a parameter is called on the command line."""
+    return OTHERWISE_CALLED.get(parameter) or f"--{parameter.replace('_', '-')}"
 
 
 def _of_system(error: OSError) -> str | None:

@@ -12,7 +12,7 @@ from ..rules.links import Softmax
 from ..rules.wording import amount, count, number, one_line, output_names
 from .phrases import UNITS, asked_value, condition
 
-__all__ = ["to_data", "to_text"]
+__all__ = ["explanation_to_data", "to_text"]
 
 FEW, MANY = 3, 5
 """Terms of a linear rule and changes, and conditions, that are shown."""
@@ -163,8 +163,8 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def to_data(found: Explanation) -> dict[str, Any]:
-    """An explanation for machines: lists over rules, in them over classes or by the name of a feature."""
+def explanation_to_data(found: Explanation) -> dict[str, Any]:
+    """An explanation for machines; :meth:`sessc.Explanation.to_data` says what is in it."""
     rules, names = found.rules, found.rules.feature_names
     return {
         "target": rules.target_name,

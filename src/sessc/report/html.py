@@ -16,7 +16,7 @@ from ..rules.base import RuleBase
 from ..rules.document import evaluations_to_data, to_data
 from ..rules.evaluation import Evaluation
 from ..rules.wording import count, number, output_names
-from .phrases import UNITS, conclusion, conditions_of, holds_always, sentences
+from .phrases import UNITS, conclusion, holds_always, sentences, worded_conditions
 
 __all__ = ["to_html"]
 
@@ -36,9 +36,9 @@ def to_html(
 
     The page is one file. It loads nothing, sends nothing, and works from a disk, on a phone and on paper.
     """
-    model = to_data(rules)
+    data = to_data(rules)
     payload = {
-        "model": model,
+        "model": data,
         "labels": output_names(rules),
         "about": _about(rules),
         "sentences": [_sentence(rules, r) for r in range(rules.n_rules)],
@@ -55,7 +55,7 @@ def to_html(
     pieces = {
         "title": html.escape(title or f"Rules for {' '.join(rules.target_name.split())}"),
         "text": html.escape(rules.to_text()),
-        "made_by": html.escape(model["made_by"]),
+        "made_by": html.escape(data["made_by"]),
         # In a script element only "<" could end it or begin a comment.
         "data": json.dumps(payload, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c"),
         "style": _part("page.css"),
@@ -82,7 +82,7 @@ def _about(rules: RuleBase) -> str:
 
 def _sentence(rules: RuleBase, r: int) -> dict[str, Any]:
     """A rule in words, with the feature that each condition is about."""
-    conditions = [{"text": _held(text), "feature": d} for d, text in conditions_of(rules, r, words=True)]
+    conditions = [{"text": _held(text), "feature": d} for d, text in worded_conditions(rules, r, words=True)]
     shares = None
     if rules.classes is not None and rules.order == 0:
         shares = np.asarray(rules.link.of_one_rule(rules.consequents[r, 0]), float).tolist()

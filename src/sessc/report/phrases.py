@@ -19,10 +19,10 @@ __all__ = [
     "asked_value",
     "conclusion",
     "condition",
-    "conditions_of",
     "has_scores",
     "holds_always",
     "sentences",
+    "worded_conditions",
 ]
 
 UNITS = {
@@ -53,7 +53,7 @@ def sentences(
     support = None if rules.summary is None or always else rules.summary.support
     return [
         Sentence(
-            [] if always else _shown([text for _, text in conditions_of(rules, r, words)], max_conditions),
+            [] if always else _shown([text for _, text in worded_conditions(rules, r, words)], max_conditions),
             conclusion(rules, r, max_terms),
             "" if support is None else f"{100 * support[r]:.0f} %",
         )
@@ -77,7 +77,7 @@ def _shown(conditions: list[str], most: int | None) -> list[str]:
     return [*conditions[:most], *more] or ["anything"]
 
 
-def conditions_of(rules: RuleBase, r: int, words: bool) -> list[tuple[int, str]]:
+def worded_conditions(rules: RuleBase, r: int, words: bool) -> list[tuple[int, str]]:
     """The features a rule asks about, the strongest first, and how."""
     strongest = np.argsort(rules.widths[r], kind="stable")
     return [(int(d), condition(rules, r, d, words)) for d in strongest if np.isfinite(rules.widths[r, d])]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from textwrap import fill
 
 import numpy as np
@@ -10,7 +12,17 @@ from ..rules.base import RuleBase
 from ..rules.wording import count, number, one_line
 from .phrases import has_scores, holds_always, sentences
 
-__all__ = ["to_text"]
+__all__ = ["shortly", "to_text"]
+
+MAX_CONDITIONS, MAX_TERMS = 5, 4
+"""What ``print`` shows of each rule."""
+IN_PYTHON = "to_text() shows all"
+
+
+def shortly(rules: RuleBase, whole: str = IN_PYTHON) -> str:
+    """The rules as ``print`` shows them; ``whole`` says what shows the rest, to whoever is reading."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    return to_text(rules, max_conditions=MAX_CONDITIONS, max_terms=MAX_TERMS, width=width, whole=whole)
 
 
 def to_text(
@@ -20,10 +32,11 @@ def to_text(
     max_terms: int | None = None,
     words: bool = True,
     width: int | None = None,
+    whole: str = IN_PYTHON,
 ) -> str:
     """The rules as readable text; :meth:`sessc.RuleBase.to_text` says what its parameters mean."""
     found = sentences(rules, max_conditions, max_terms, words)
-    parts = ["\n".join(_broken(_head(rules, max_conditions, max_terms).split("\n"), width, ""))]
+    parts = ["\n".join(_broken(_head(rules, max_conditions, max_terms, whole).split("\n"), width, ""))]
     for r, sentence in enumerate(found):
         title = f"Rule {r + 1}" + (f" ({sentence.share} of the data)" if sentence.share else "")
         lines = [f"  {'AND ' if k else 'IF  '} {line}" for k, line in enumerate(sentence.conditions)]
@@ -41,7 +54,7 @@ def _broken(lines: list[str], width: int | None, indent: str) -> list[str]:
     return [fill(line, max(width, 30), subsequent_indent=indent).replace("\u00a0", " ") for line in whole]
 
 
-def _head(rules: RuleBase, max_conditions: int | None, max_terms: int | None) -> str:
+def _head(rules: RuleBase, max_conditions: int | None, max_terms: int | None, whole: str) -> str:
     kind = "classification" if rules.classes is not None else "regression"
     conclusions = "constant" if rules.order == 0 else "linear"
     always = ", which always holds," if holds_always(rules) else ""
@@ -56,7 +69,7 @@ def _head(rules: RuleBase, max_conditions: int | None, max_terms: int | None) ->
     if rules.edits:
         head += f"\nChanged by hand: {'; '.join(map(one_line, rules.edits))}."
     if max_conditions is not None and np.any(rules.n_conditions > max_conditions):
-        head += f"\nThe {max_conditions} strongest conditions of each rule are shown; to_text() shows all."
+        head += f"\nThe {max_conditions} strongest conditions of each rule are shown; {whole}."
     if max_terms is not None and rules.order == 1 and rules.n_features > max_terms:
-        head += f"\nThe {max_terms} largest terms of each conclusion are shown; to_text() shows all."
+        head += f"\nThe {max_terms} largest terms of each conclusion are shown; {whole}."
     return head

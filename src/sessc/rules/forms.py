@@ -6,8 +6,6 @@ predict. Each method is a line that calls the function which does it.
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +19,6 @@ if TYPE_CHECKING:
     from .explanation import Explanation
 
 __all__ = ["Forms", "Spoken"]
-
-MAX_CONDITIONS, MAX_TERMS = 5, 4
-"""What ``print`` shows of each rule."""
 
 
 class Forms:
@@ -321,13 +316,29 @@ class Forms:
 
         return to_onnx(self)
 
-    def __str__(self) -> str:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        return self.to_text(MAX_CONDITIONS, max_terms=MAX_TERMS, width=width)
+    def __str__(self: Any) -> str:
+        from ..report.text import shortly
+
+        return shortly(self)
 
 
 class Spoken:
-    """An explanation as ``print`` shows it."""
+    """An explanation for people, as ``print`` shows it, and for machines."""
+
+    def to_data(self: Any) -> dict[str, Any]:
+        """The explanation as plain lists, dicts and numbers, ready for ``json.dumps``.
+
+        Returns
+        -------
+        dict
+            ``target`` and ``answer``; ``classes`` and their ``probabilities``, or None for a number; ``values``,
+            the row by the names of the features; for each rule its ``firing``, its ``grades`` by the feature of
+            each condition it has, and its ``contributions`` to each output; ``outputs``, their sum before the
+            link; and ``changes``, each with ``feature``, ``column``, ``value`` and ``answer``.
+        """
+        from ..report.explanation import explanation_to_data
+
+        return explanation_to_data(self)
 
     def __str__(self: Any) -> str:
         from ..report.explanation import to_text

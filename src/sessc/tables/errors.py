@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["TableError"]
+__all__ = ["ParameterError", "TableError"]
 
 
 def _in_python(parameter: str, value: Any) -> str:
@@ -35,3 +35,22 @@ class TableError(ValueError):
         """The sentence for somebody who gives parameters in this way, and calls that so."""
         ways = " or ".join(way(parameter, value) for parameter, value in self.ways)
         return f"{self.what}, or {self.verb or give} {ways}{self.rest}."
+
+
+class ParameterError(ValueError):
+    """A parameter that cannot be what it is.
+
+    Parameters
+    ----------
+    parameter : str
+    what : str
+        What is wrong with it.
+    """
+
+    def __init__(self, parameter: str, what: str):
+        self.parameter, self.what = parameter, what
+        super().__init__(self.said(str))
+
+    def said(self, name: Callable[[str], str]) -> str:
+        """The sentence for somebody who calls parameters by these names."""
+        return f"{name(self.parameter)} {self.what}."

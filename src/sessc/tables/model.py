@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..report.onnx import to_onnx
 from ..rules.base import RuleBase
 from ..rules.columns import Columns, number_in
 from ..rules.evaluation import Evaluation
@@ -16,6 +17,9 @@ from ..rules.explanation import Explanation
 from .files import load, save
 from .reading import Table, only, table_of
 from .training import train
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 __all__ = ["Model"]
 
@@ -196,6 +200,42 @@ class Model:
     def explain(self, table: Any, row: int) -> Explanation:
         """Why one row of a raw table, counted from 1, is answered as it is; other rows may be anything."""
         return self.rules.explain(self.features(only(table_of(table), row), row)[0])
+
+    def to_html(
+        self, path: str | os.PathLike | None = None, *, title: str | None = None, examples: Any = None
+    ) -> str:
+        """The model as a web page, with its measures on rows held out; :meth:`RuleBase.to_html` says more.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write the page.
+        title : str, optional
+        examples : data frame, dict of columns, or path, optional
+            A raw table, as for ``predict``, of rows to start from on the page. They are in the file for everyone
+            to see, so none are by default.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        rows = None if examples is None else self.features(examples)
+        return self.rules.to_html(path, title=title, evaluations=self.evaluations, examples=rows)
+
+    def to_onnx(self) -> ModelProto:
+        """The model as an ONNX model of raw columns, which other programs and languages can run.
+
+        It has an input (n, 1) for each column: double for numbers, where NaN is missing, and text for categories,
+        where "" is missing and a text never seen is none of the categories. What comes out is as for
+        :meth:`RuleBase.to_onnx`, and so is what goes in if the model has no ``columns``.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Write it with ``onnx.save(model, path)``.
+        """
+        return to_onnx(self.rules, self.columns)
 
 
 def _names(given: Iterable[str]) -> tuple[str, ...]:

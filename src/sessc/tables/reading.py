@@ -7,9 +7,11 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 __all__ = ["DECIMAL_COMMA", "Table", "only", "read", "table_of"]
 
@@ -29,11 +31,28 @@ def table_of(given: Any, say: Callable[[str], Any] = _ignore) -> Table:
     """A data frame, a dict of columns, or a file of a table, as text cells: all alike for one table."""
     if isinstance(given, str | os.PathLike):
         return read(given, say)
-    cells = {str(name): [_cell(value) for value in given[name]] for name in getattr(given, "columns", given)}
+    names = _column_names(given)
+    _refuse_twice("the table", map(str, names))
+    cells = {str(name): [_cell(value) for value in _column(given, name)] for name in names}
     if len({len(column) for column in cells.values()}) > 1:
         lengths = ", ".join(f"{name!r} {len(column)}" for name, column in cells.items())
         raise ValueError(f"the columns of a table must be equally long; rows in each: {lengths}.")
     return cells
+
+
+def _column_names(given: Any) -> list[Any]:
+    """The names of the columns of a data frame or a dict, as they are there."""
+    names = given if isinstance(given, Mapping) else getattr(given, "columns", None)
+    if not np.iterable(names) or not all(isinstance(name, Hashable) for name in names):
+        kinds = "a data frame, a dict of columns or the path of a file"
+        raise TypeError(f"a table must be {kinds}, where columns have names; got {type(given).__name__}.")
+    return list(names)
+
+
+def _column(given: Any, name: Any) -> Iterable[Any]:
+    if isinstance(given[name], str) or not np.iterable(given[name]):
+        raise TypeError(f"column {name!r} of a table must be a list or an array of cells, got {given[name]!r}.")
+    return given[name]
 
 
 def read(path: Any, say: Callable[[str], Any] = _ignore) -> Table:
@@ -99,7 +118,7 @@ def _table(path: Path, header: list[str], rows: list[list[str]]) -> Table:
     }
 
 
-def _refuse_twice(path: Path, names: Iterable[str]) -> None:
+def _refuse_twice(path: Path | str, names: Iterable[str]) -> None:
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise ValueError(f"{path} has two columns called {twice[0]!r}; rename one.")
 

@@ -20,7 +20,7 @@ from ..rules.evaluation import Evaluation, measured
 from ..rules.wording import count
 from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
 from .columns import digits, kept_apart, learn, quoted, refuse_slips, remedy, slips
-from .errors import TableError
+from .errors import ParameterError, TableError
 from .reading import Table
 
 __all__ = ["Trained", "train"]
@@ -43,7 +43,7 @@ class Trained(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Lesson:
     """What there is to learn from, and on what to test it."""
 
     table: Table
@@ -75,32 +75,31 @@ def train(
     """Rules for a column of a table; :meth:`sessc.Model.fit` says what the parameters mean."""
     if target in {*skip, *categorical}:
         raise ValueError(f"{target!r} is the column to predict, so it can be neither skipped nor categorical.")
-    problem = _posed(table, target, task, class_weight, held_out, random_state)
-    y, part, rest = problem.y, problem.train, problem.test
-    kind = "a number" if problem.is_number else f"one of {len(set(y.tolist()))} classes"
+    lesson = _posed(table, target, task, class_weight, held_out, random_state)
+    y, part, rest = lesson.y, lesson.train, lesson.test
+    kind = "a number" if lesson.is_number else f"one of {len(set(y.tolist()))} classes"
     say(f"{len(y)} rows; {target} is {kind}.")
-    columns, cells, notes = _read(problem, skip, categorical)
+    columns, cells, notes = _read(lesson, skip, categorical)
     for note in notes:
         say(f"  {note}")
     X = columns.encode(cells)
     say(f"Learning from {len(part)} rows and {count(X.shape[1], 'feature')}; {len(rest)} rows are held out ...")
-    estimator = _estimator(problem.is_number, n_rules, conditions, class_weight, random_state)
+    estimator = _estimator(lesson.is_number, n_rules, conditions, class_weight, random_state)
     watch(estimator)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # folds can do without it
         estimator.fit(X[part], y[part])
     names = tuple(columns.features)
     rules = replace(estimator.rules_, feature_names=names, target_name=target, choices=columns.choices)
-    evaluations = {"rules": rules.evaluate(X[rest], y[rest])} | _line(problem, X, class_weight)
+    evaluations = {"rules": rules.evaluate(X[rest], y[rest])} | _line(lesson, X, class_weight)
     return Trained(rules, columns, evaluations, tuple(notes))
 
 
 def _posed(
     table: Table, target: str, task: str | None, class_weight: Any, held_out: float, random_state: Any
-) -> Problem:
-    """The problem that a table is."""
-    if task not in (None, "classes", "number"):
-        raise ValueError(f"task must be 'classes', 'number' or None, got {task!r}.")
+) -> Lesson:
+    """The lesson that a table is."""
+    _check(task, held_out, random_state)
     table, notes, numbers = _with_target(table, target)
     labels = table.pop(target)
     task = task or _task(labels, target, numbers)
@@ -112,7 +111,17 @@ def _posed(
         raise ValueError("; ".join([str(error).rstrip("."), *notes]) + ".") from None
     notes += [apart] if apart else []
     notes += _unevenness(y, class_weight) if task == "classes" else []
-    return Problem(table, y, task == "number", numbers, part, rest, notes)
+    return Lesson(table, y, task == "number", numbers, part, rest, notes)
+
+
+def _check(task: str | None, held_out: float, random_state: Any) -> None:
+    """Refuse parameters that make no sense whatever the table is."""
+    if task not in (None, "classes", "number"):
+        raise ParameterError("task", f"must be 'classes', 'number' or None, got {task!r}")
+    if isinstance(random_state, int) and random_state < 0:
+        raise ParameterError("random_state", f"must be zero or more, got {random_state}")
+    if not 0 < held_out < 1:
+        raise ParameterError("held_out", f"must be a share of the rows between 0 and 1, got {held_out}")
 
 
 def _with_target(table: Table, target: str) -> tuple[Table, list[str], list[int]]:
@@ -166,10 +175,6 @@ def _classes(labels: list[Any], apart: bool) -> np.ndarray:
 
 def _split(y: np.ndarray, task: str, held_out: float, random_state: Any) -> tuple[np.ndarray, np.ndarray]:
     """Rows to learn from and rows to test on, of every class some."""
-    if isinstance(random_state, int) and random_state < 0:
-        raise ValueError(f"the seed must be zero or more, got {random_state}.")
-    if not 0 < held_out < 1:
-        raise ValueError(f"the share of rows held out must be between 0 and 1, got {held_out}.")
     if task == "classes":
         counts = Counter(y.tolist())
         if len(counts) < 2:
@@ -201,18 +206,18 @@ def _unevenness(y: np.ndarray, class_weight: Any) -> list[str]:
     return [f"{rare}, but all classes weigh the same: probabilities are as if they were equally common"]
 
 
-def _read(problem: Problem, skip: Iterable[str], categorical: Iterable[str]) -> tuple[Columns, Table, list[str]]:
+def _read(lesson: Lesson, skip: Iterable[str], categorical: Iterable[str]) -> tuple[Columns, Table, list[str]]:
     """The columns as the rows to learn from have them, the cells as those can be taken, and notes on both.
 
     Slips are looked for in all rows, for they are mistakes of the table and nothing that is learned.
     """
-    table, part = problem.table, sorted(problem.train.tolist())
-    refuse_slips(table, problem.numbers, {*skip, *categorical})
-    numbers = [problem.numbers[k] for k in part]
+    table, part = lesson.table, sorted(lesson.train.tolist())
+    refuse_slips(table, lesson.numbers, {*skip, *categorical})
+    numbers = [lesson.numbers[k] for k in part]
     columns, notes = learn(_taken(table, part), skip=skip, categorical=categorical, rows=numbers)
     known = {column.name: _known(column, table[column.name]) for column in columns.each}
     unseen = [note for column in columns.each if (note := _unseen(column, table[column.name]))]
-    return columns, table | known, [*problem.notes, *notes, *columns.notes(table), *unseen]
+    return columns, table | known, [*lesson.notes, *notes, *columns.notes(table), *unseen]
 
 
 def _known(column: Column, cells: Sequence[str | None]) -> list[str | None]:
@@ -243,10 +248,10 @@ def _estimator(
     return TSKClassifierCV(class_weight=class_weight, **settings)
 
 
-def _line(problem: Problem, X: np.ndarray, class_weight: Any) -> dict[str, Evaluation]:
+def _line(lesson: Lesson, X: np.ndarray, class_weight: Any) -> dict[str, Evaluation]:
     """How what every rule model should be compared with does on the rows held out."""
-    y, part, rest = problem.y, problem.train, problem.test
-    if problem.is_number:
+    y, part, rest = lesson.y, lesson.train, lesson.test
+    if lesson.is_number:
         line = make_pipeline(StandardScaler(), Ridge(1e-6)).fit(X[part], y[part])
         return {"linear regression": measured(y[rest], line.predict(X[rest]), None, None)}
     line = make_pipeline(StandardScaler(), LogisticRegression(class_weight=class_weight, max_iter=10_000))

@@ -7,7 +7,7 @@ simplex that minimise
 .. math:: \\sum_k \\mathrm{amount}(p_k)\\, c_k + \\mathrm{penalty}(p).
 
 A sharing rule is a frozen value that knows how shares count (``amount``), what they cost on their own
-(``penalty``) and the shares that are best (``share``). The laws in ``tests/test_simplex.py`` hold for each.
+(``penalty``) and the shares that are best (``share``). The laws in ``tests/test_sharing.py`` hold for each.
 
 Ties are common in tables of whole numbers, and must not be settled by the last bits of sums, which change with
 the order of the rows. So a caller may say how well costs are known (``rounding``: a true cost lies between the one

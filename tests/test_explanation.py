@@ -1,5 +1,6 @@
 """Explanations add up, and what they say would change the answer does."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -34,6 +35,18 @@ def test_contributions_add_up_to_the_answer(model):
         np.testing.assert_allclose(
             np.log(found.grades).sum(axis=1) - np.log(found.firing), _constant(found), rtol=1e-6
         )
+
+
+def test_as_data_it_says_the_same(model):
+    model, X = model
+    found = model.explain(X.iloc[7])
+    data = found.to_data()
+    assert json.loads(json.dumps(data)) == data
+    assert data["answer"] == data["classes"][int(np.argmax(data["probabilities"]))] == found.answer
+    assert data["values"] == X.iloc[7].to_dict()
+    np.testing.assert_allclose(np.sum(data["contributions"], axis=0), data["outputs"], rtol=1e-10, atol=1e-10)
+    assert [len(grades) for grades in data["grades"]] == model.rules_.n_conditions.tolist()
+    assert [change["value"] for change in data["changes"]] == [change.value for change in found.changes]
 
 
 def _constant(found):
