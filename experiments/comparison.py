@@ -16,7 +16,6 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,9 +30,9 @@ from sessc.datasets import NAMES
 
 from .others import OTHERS, Fit, Size
 from .protocol import N_SPLITS, Method, Unit, Work, bca, judged, prepared, run
-from .results import Result, Results
+from .results import RESULTS, Result, Results
 
-PATH = Path(__file__).parent / "results" / "comparison.csv"
+PATH = RESULTS / "comparison.csv"
 N_SPLITS_OF_OTHERS = 10
 
 
@@ -153,11 +152,12 @@ def main() -> None:
     parser.add_argument("--package", choices=list(OTHERS), help="the models of another package instead")
     parser.add_argument("--splits", type=int, help="number of splits (default: 30, or 10 for another package)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one a core)")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so long, to be resumed")
     options = parser.parse_args()
     models = list(OTHERS[options.package]) if options.package else options.models
     splits = options.splits or (N_SPLITS_OF_OTHERS if options.package else N_SPLITS)
     work = Work({name: Method(lambda task: (None, {})) for name in EVERY}, compute)
-    run(work, list(units(models, splits)), Results(PATH, Compared), None, options.jobs)
+    run(work, list(units(models, splits)), Results(PATH, Compared), None, options.jobs, options.minutes)
 
 
 if __name__ == "__main__":

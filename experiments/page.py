@@ -13,7 +13,7 @@ import numpy as np
 
 from .figures import read
 from .protocol import METHODS, N_SPLITS
-from .results import Results
+from .results import RESULTS, Results
 from .statistics import paired
 from .tables import (
     FAR,
@@ -32,7 +32,6 @@ from .variants import VARIANTS
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-RESULTS = ROOT / "experiments" / "results"
 SIZES = {
     "wpbc": (198, 32, 2), "wdbc": (569, 30, 2), "vehicle": (846, 18, 4), "biodeg": (1055, 41, 2),
     "drd": (1151, 19, 2), "steel": (1941, 27, 7), "segment": (2310, 19, 7), "waveform21": (5000, 21, 3),

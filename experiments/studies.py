@@ -12,7 +12,6 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,9 @@ from sessc import ESSC, EWFCM, FCM, SESSC, SESSCClassifier, SFPClassifier, TSKCl
 from sessc.datasets import NAMES, make_circles, make_quadrants, make_spiral
 
 from .protocol import STOP, Grids, R, prepared
+from .provenance import commit
+from .results import RESULTS
 
-RESULTS = Path(__file__).parent / "results"
 SPLITS = 10
 NUMBERS_OF_RULES = tuple(range(10, 101, 10))
 PAPERS = {"gamma": 10.0, "eta": 0.1, "beta": 1.0}
@@ -202,9 +202,9 @@ def _alone(call: Callable[..., list[Row]], arguments: tuple) -> list[Row]:
 
 def record(name: str, n_jobs: int) -> None:
     """Compute a study and write it, all of it or nothing."""
-    started = time.perf_counter()
+    code, started = commit(), time.perf_counter()
     parts = Parallel(n_jobs)(delayed(_alone)(*call) for call in STUDIES[name]())
-    rows = [row for part in parts for row in part]
+    rows = [row | {"commit": code} for part in parts for row in part]
     path = RESULTS / f"{name}.csv"
     with path.with_suffix(".new").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")

@@ -11,11 +11,11 @@ a variant says otherwise, and their results are lines of ``results/variants.csv`
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ from .protocol import (
     run,
     with_chosen,
 )
-from .results import Result, Results
+from .results import RESULTS, Result, Results
 
 EPS = float(np.finfo(float).eps)
 
@@ -382,10 +382,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", nargs="+", default=list(VARIANTS), choices=list(VARIANTS), metavar="NAME")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one a core)")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so long, to be resumed")
     options = parser.parse_args()
-    folder = Path(__file__).parent / "results"
-    work = Work(VARIANTS, compute, known=Results(folder / "protocol.csv"))
-    run(work, list(units(options.only)), Results(folder / "variants.csv"), Grids(), options.jobs)
+    work = Work(VARIANTS, compute, known=Results(RESULTS / "protocol.csv"))
+    results = Results(RESULTS / "variants.csv")
+    run(work, list(units(options.only)), results, Grids(), options.jobs, options.minutes)
 
 
 if __name__ == "__main__":

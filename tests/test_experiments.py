@@ -85,7 +85,7 @@ def result(**changes):
     cells = {
         "dataset": "wdbc", "split": 3, "order": 0, "method": "SESSC", "rca": 95.5, "bca": 94.25,
         "parameters": json.dumps({"gamma": 0.1, "note": 'a "quoted", word'}),
-        "seed": 3, "version": "0", "seconds": 1.5,
+        "seed": 3, "version": "0", "commit": "0", "seconds": 1.5,
     }  # fmt: skip
     return Result(**(cells | changes))
 
@@ -104,9 +104,9 @@ def test_results_survive_a_restart(tmp_path):
     "damage",
     [
         "wdbc,5,0,SES",
-        "wdbc,5,0,SESSC,95,94,{},5,0,one",
-        "wdbc,5,0,SESSC,95,940,{},5,0,1",
-        'wdbc,5,0,SESSC,9,9,"{",5,0,1',
+        "wdbc,5,0,SESSC,95,94,{},5,0,c,one",
+        "wdbc,5,0,SESSC,95,940,{},5,0,c,1",
+        'wdbc,5,0,SESSC,9,9,"{",5,0,c,1',
     ],
 )
 def test_a_damaged_line_is_reported_and_dropped(tmp_path, capsys, damage):
@@ -126,7 +126,7 @@ def test_a_damaged_line_is_reported_and_dropped(tmp_path, capsys, damage):
     "damage",
     [
         b'wdbc,7,0,SESSC,95,94,"{""gamma"": 0.1\n',  # cut inside a quoted cell: the next line is whole
-        b"wdbc,7,0,SES\xff\xfe,95,94,{},7,0,1\n",
+        b"wdbc,7,0,SES\xff\xfe,95,94,{},7,0,c,1\n",
     ],
 )
 def test_damage_does_not_spread_to_the_next_line(tmp_path, capsys, damage):
@@ -430,6 +430,7 @@ def test_the_page_of_the_comparison_says_what_was_recorded(tmp_path):
                     score + more + split,
                     "{}",
                     split,
+                    "0",
                     "0",
                     2.0,
                     0.5,
