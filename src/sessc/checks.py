@@ -66,6 +66,7 @@ RANGES = {
     "t": _Range(Real, lambda v: 1 <= v < np.inf, "a number of 1 or more"),
     "gamma": POSITIVE._replace(words=("auto",)),
     "delta": POSITIVE,
+    "width": POSITIVE._replace(words=("auto",)),
     "lam": POSITIVE._replace(words=("auto",)),
     "eta": _Range(Real, lambda v: 0 <= v < 1, "a number in [0, 1)"),
     "beta": _NOT_NEGATIVE,
@@ -78,7 +79,7 @@ RANGES = {
     "order": _Range(Integral, lambda v: v in (0, 1), "0 or 1"),
     "loss": _Range(str, lambda v: v in ("log", "squared"), '"log" or "squared"'),
     "search": _Range(str, lambda v: v in ("auto", "staged", "joint"), '"auto", "staged" or "joint"'),
-    "penalty": _Range(str, lambda v: v in ("power", "l2"), '"power" or "l2"'),
+    "penalty": _Range(str, lambda v: v in ("power", "l2", "adaptive"), '"power", "l2" or "adaptive"'),
 }
 """Every parameter of the subject means the same wherever it appears, so its range is stated once."""
 

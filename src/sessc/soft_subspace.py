@@ -320,6 +320,12 @@ def evenness(frame: Frame) -> float:
     return 0.1 * frame.weight * float(np.mean(spread[spread > 0] ** 2)) if np.any(spread > 0) else 1.0
 
 
+def typical_spread(frame: Frame) -> float:
+    """The root mean square of the standard deviations of features that vary; one if none does."""
+    spread = to_numpy(frame.spread).astype(float)
+    return float(np.sqrt(np.mean(spread[spread > 0] ** 2))) if np.any(spread > 0) else 1.0
+
+
 def initial_centers(
     rows: Rows, frame: Frame, n_clusters: int, init: Any, n_init: int, random_state: Any
 ) -> list[Array]:
