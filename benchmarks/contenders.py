@@ -53,7 +53,7 @@ def products(X: np.ndarray, y: np.ndarray, start: np.ndarray) -> Run:
 
     In the faster of two arrangements.
     """
-    from sessc.rows import BLOCK_ELEMENTS, keep_freed_memory
+    from sessc.rows.base import BLOCK_ELEMENTS, keep_freed_memory
 
     keep_freed_memory()
     step = BLOCK_ELEMENTS // (2 * X.shape[1] + 32)

@@ -16,11 +16,12 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
-from sessc import SESSC, Entropy, LogLoss, Objective, Power, TSKClassifier, solver
-from sessc.frame import centered
-from sessc.rows import ArrayRows
-from sessc.solver import alternate
-from sessc.start import first_parameters
+from sessc import SESSC, Entropy, LogLoss, Objective, Power, TSKClassifier
+from sessc.rows.base import ArrayRows
+from sessc.rows.extent import centered
+from sessc.solve import alternate as solver
+from sessc.solve.alternate import alternate
+from sessc.solve.start import first_parameters
 
 D, R, C = 32, 30, 7
 
@@ -58,12 +59,12 @@ def array_by_array():
 
 
 def iteration(X: torch.Tensor, y: torch.Tensor) -> float:
-    rows, frame = centered(ArrayRows(X, y, n_classes=C))
+    rows, extent = centered(ArrayRows(X, y, n_classes=C))
     objective = Objective(Power(31 / 29), Entropy(len(X) / 100), 0.1, LogLoss(1.0))
-    start = first_parameters(objective, X[:R] - rows.center, frame, np.full(C, 1 / C))
+    start = first_parameters(objective, X[:R] - rows.center, extent, np.full(C, 1 / C))
 
     def run(n: int) -> float:
-        return milliseconds(lambda: alternate(objective, rows, start, scale=frame.scale, max_iter=n, tol=0.0))
+        return milliseconds(lambda: alternate(objective, rows, start, scale=extent.scale, max_iter=n, tol=0.0))
 
     return (run(11) - run(1)) / 10
 

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 from sessc import Power
 from sessc.datasets import make_quadrants
-from sessc.rules import firing
+from sessc.rules.base import firing
 
 from .studies import PAPERS, PROBLEMS, RESULTS, SYNTHETIC, R, synthetic
 

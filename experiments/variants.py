@@ -24,13 +24,11 @@ from sklearn.utils import check_random_state
 from sessc import ESSC, EWFCM, FCM, SCAD, SESSC, KernelEWFCM, Objective, Power, SESSCClassifier
 from sessc._array import divide
 from sessc.datasets import NAMES
-from sessc.objective import Columns, Parameters, Statistics
-from sessc.reading import class_rows
-from sessc.rows import ArrayRows, Block
-from sessc.rules import design, firing
-from sessc.soft_subspace import class_labels
-from sessc.start import K_MEANS
-from sessc.tsk import cluster, deviations, pose, starting_centers
+from sessc.rows.base import ArrayRows, Samples
+from sessc.rules.base import design, firing
+from sessc.solve.start import K_MEANS
+from sessc.terms.objective import Expansion, Parameters, Statistics
+from sessc.tsk.recipe import CLASSES, deviations, members, pose
 
 from .protocol import (
     METHODS,
@@ -86,24 +84,24 @@ class LoweredEta(Objective):
     sums and the objective need nothing else.
     """
 
-    def columns(self, block: Block) -> Columns:
-        columns = super().columns(block)
-        return columns._replace(values=np.concatenate([columns.values, np.zeros((len(block.X), 1))], axis=1))
+    def columns(self, samples: Samples) -> Expansion:
+        columns = super().columns(samples)
+        return columns._replace(values=np.concatenate([columns.values, np.zeros((len(samples.X), 1))], axis=1))
 
     def coefficients(self, parameters: Parameters) -> np.ndarray:
         separation = np.sum(self.weighting.amount(parameters.W) * parameters.V**2, axis=1, keepdims=True)
         return np.concatenate([super().coefficients(parameters), separation], axis=1)
 
-    def _lowered(self, coefficients: np.ndarray, columns: Columns) -> Columns:
+    def _lowered(self, coefficients: np.ndarray, columns: Expansion) -> Expansion:
         below = np.maximum(-self.cost(coefficients, columns), 0.0)
         values = columns.values.copy()
         values[:, -1] = np.minimum(np.max(below / np.maximum(coefficients[:, -1:], EPS), axis=0), self.eta)
         return columns._replace(values=values)
 
-    def memberships(self, coefficients: np.ndarray, columns: Columns) -> np.ndarray:
+    def memberships(self, coefficients: np.ndarray, columns: Expansion) -> np.ndarray:
         return super().memberships(coefficients, self._lowered(coefficients, columns))
 
-    def statistics(self, coefficients: np.ndarray, columns: Columns) -> Statistics:
+    def statistics(self, coefficients: np.ndarray, columns: Expansion) -> Statistics:
         return super().statistics(coefficients, self._lowered(coefficients, columns))
 
     def update(self, statistics: Statistics, parameters: Parameters) -> Parameters:
@@ -134,12 +132,12 @@ def minimising(objective: type[Objective], estimator: type) -> type:
 def starting_from_clusters(estimator: type) -> type:
     """An estimator whose rule outputs start as the label means of the k-means clusters, not all alike."""
 
-    def _descend(self: Any, objective: Objective, rows: Any, frame: Any, start: Parameters, *more: Any) -> Any:
+    def _descend(self: Any, objective: Objective, rows: Any, extent: Any, start: Parameters, *more: Any) -> Any:
         crisp = replace(K_MEANS, loss=objective.loss)
         uniform = replace(start, W=np.ones_like(start.W), Z=np.full_like(start.Z, 1 / start.Z.shape[1]))
         statistics = rows.prepared(crisp.columns).sum(partial(crisp.statistics, crisp.coefficients(uniform)))
         start = replace(start, Z=crisp.update(statistics, uniform).Z)
-        return super(variant, self)._descend(objective, rows, frame, start, *more)  # type: ignore[misc]
+        return super(variant, self)._descend(objective, rows, extent, start, *more)  # type: ignore[misc]
 
     variant = type(f"FromClusters{estimator.__name__}", (estimator,), {"_descend": _descend})
     return variant
@@ -148,12 +146,12 @@ def starting_from_clusters(estimator: type) -> type:
 def starting_from_memberships(estimator: type) -> type:
     """An estimator that starts from random memberships: every centre is then close to the mean of the data."""
 
-    def _descend(self: Any, objective: Objective, rows: Any, frame: Any, start: Parameters, *more: Any) -> Any:
-        X = rows.map(lambda block: block.X)
+    def _descend(self: Any, objective: Objective, rows: Any, extent: Any, start: Parameters, *more: Any) -> Any:
+        X = rows.map(lambda samples: samples.X)
         U = np.random.default_rng(self.random_state).random((len(start.V), len(X)))
         amount = objective.membership.amount(U / U.sum(axis=0))
         V = amount @ X / amount.sum(axis=1, keepdims=True)
-        return super(variant, self)._descend(objective, rows, frame, replace(start, V=V), *more)  # type: ignore[misc]
+        return super(variant, self)._descend(objective, rows, extent, replace(start, V=V), *more)  # type: ignore[misc]
 
     variant = type(f"FromMemberships{estimator.__name__}", (estimator,), {"_descend": _descend})
     return variant
@@ -204,10 +202,10 @@ class Clusters:
     def found(cls, task: Task, clusterer: Any, X: np.ndarray, y: np.ndarray) -> Clusters:
         seed = check_random_state(task.seed).randint(2**31)
         clusterer = clusterer.set_params(n_clusters=task.n_rules, random_state=seed, **STOP)
-        problem = pose(class_rows(ArrayRows(X, y))[1], class_labels(np.unique(y)), standardize=False)
-        objective, parameters = cluster(problem, clusterer, starting_centers(problem, clusterer))
-        deviation = deviations(problem, objective, parameters)
-        return cls(parameters.V, deviation, problem.frame.spread > 0, problem.rows.center)
+        problem = pose(ArrayRows(X, y), CLASSES, standardize=False)
+        found = problem.clusters(clusterer, problem.starts(clusterer))
+        V, spread = found.parameters.V, problem.extent.spread
+        return cls(V, deviations(members(problem, found), V, spread), spread > 0, problem.rows.center)
 
 
 @dataclass(frozen=True)

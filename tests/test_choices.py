@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from sessc import RuleBase, TSKClassifier
-from sessc.choices import Choice
-from sessc.columns import Category, Columns, Number, learn
-from sessc.files import dumps, loads, trusted_types
-from sessc.training import train
+from sessc.rules.choices import Choice
+from sessc.tables.columns import Category, Columns, Number, learn
+from sessc.tables.files import dumps, loads, trusted_types
+from sessc.tables.training import train
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_files_and_edits_keep_choices(rules):
     for edited in (rules.without_rule(1), rules.without_condition(1, "x"), rules.with_output(1, {"a": 1, "b": 1})):
         assert edited.choices == rules.choices
     X = np.random.default_rng(0).integers(2, size=(60, 4)).astype(float)
-    fitted = TSKClassifier(clusterer=rules).fit(X, np.where(X[:, 0] > X[:, 1], "a", "b")).rules_
+    fitted = TSKClassifier(rules=rules).fit(X, np.where(X[:, 0] > X[:, 1], "a", "b")).rules_
     assert fitted.choices == rules.choices
 
 

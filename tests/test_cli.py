@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from sessc import Model, RuleBase, __version__
-from sessc.cli import EXAMPLES, _parser, main
-from sessc.columns import read
-from sessc.files import load
-from sessc.training import train
+from sessc.cli.main import EXAMPLES, _parser, main
+from sessc.tables.columns import read
+from sessc.tables.files import load, loads
+from sessc.tables.training import train
 
 
 def test_demo_shows_scores_and_rules(capsys):
@@ -305,7 +305,7 @@ def test_whole_numbers_are_classes_and_json_goes_to_a_file(tmp_path, capsys):
 
 def test_a_reader_that_stops_early_is_no_mistake(folder):
     given = [str(folder / "patients.rules.json"), str(folder / "many.csv")]
-    code = f"from sessc.cli import main; raise SystemExit(main(['predict', *{given!r}]))"
+    code = f"from sessc.cli.main import main; raise SystemExit(main(['predict', *{given!r}]))"
     text = (folder / "patients.csv").read_text(encoding="utf-8")
     (folder / "many.csv").write_text(text + text.partition("\n")[2] * 20, encoding="utf-8")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
@@ -320,7 +320,7 @@ def test_a_reader_that_stops_early_is_no_mistake(folder):
 
 def unheard(arguments, unbuffered):
     """The exit code of a command whose output nobody reads, and its complaints."""
-    code = "import sys; from sessc.cli import main; raise SystemExit(main(sys.argv[1:]))"
+    code = "import sys; from sessc.cli.main import main; raise SystemExit(main(sys.argv[1:]))"
     given = [sys.executable, "-c", code, *map(str, arguments)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     running = subprocess.Popen(given, env=os.environ | {"PYTHONUNBUFFERED": unbuffered}, **pipes)
@@ -343,7 +343,7 @@ def test_work_is_done_even_if_nobody_listens(folder, tmp_path, unbuffered):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only some systems have a disk that is always full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_disk_is_said(folder, unbuffered):
-    code = "import sys; from sessc.cli import main; raise SystemExit(main(sys.argv[1:]))"
+    code = "import sys; from sessc.cli.main import main; raise SystemExit(main(sys.argv[1:]))"
     given = [sys.executable, "-c", code, "info", str(folder / "patients.rules.json")]
     environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "w") as full:
@@ -390,7 +390,7 @@ def test_it_is_said_that_classes_weigh_the_same(rng):
 
 
 def test_letters_that_a_terminal_lacks_are_written_plainly(folder):
-    code = "import sys; from sessc.cli import main; raise SystemExit(main(sys.argv[1:]))"
+    code = "import sys; from sessc.cli.main import main; raise SystemExit(main(sys.argv[1:]))"
     given = [sys.executable, "-c", code, "info", str(folder / "patients.rules.json")]
     asked = {
         "env": os.environ | {"PYTHONIOENCODING": "ascii"},
@@ -405,7 +405,7 @@ def test_an_interruption_is_quiet(folder, monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sessc.files.load", interrupt)
+    monkeypatch.setattr("sessc.tables.files.load", interrupt)
     assert main(["info", str(folder / "patients.rules.json")]) == 130
     assert capsys.readouterr() == ("", "")
 
@@ -460,3 +460,122 @@ def test_progress_is_counted_where_there_is_no_bar(folder, monkeypatch, capsys, 
     assert counted[-2].strip() == counted[-1] == ""
     assert main([*given, "--json"]) == 0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("texts", [("1_0", "10"), ("007", "7"), ("1e1", "10"), ("+1", "1"), ("-0", "0")])
+@pytest.mark.parametrize("task", [None, "classes"])
+def test_classes_whose_texts_differ_are_never_one(texts, task):
+    table = {"x": [f"{k % 7}" for k in range(60)], "y": [texts[k % 7 > 3] for k in range(60)]}
+    model, notes = train(table, "y", task=task, n_rules=1, say=str)
+    assert model.rules.classes.tolist() == sorted(texts)
+    said = [note for note in notes if "texts" in note]
+    one, other = texts
+    expected = f"y: a column of texts, for {one!r} and {other!r} would be the same number"
+    assert said == ([] if "_" in one else [expected])
+
+
+def test_many_codes_are_classes_and_a_number_if_asked(rng):
+    codes = [f"{k % 25}" if k % 2 else f"{k % 25:03d}" for k in range(500)]
+    table = {"x": [f"{x:.3f}" for x in rng.normal(size=500)], "y": codes}
+    model, notes = train(dict(table), "y", n_rules=1, say=str)
+    assert model.rules.classes.tolist() == sorted(set(codes))
+    assert "y: a column of texts, for '000' and '0' would be the same number" in notes
+    model, notes = train(dict(table), "y", task="number", n_rules=1, say=str)
+    assert model.rules.classes is None
+    assert not any("texts" in note for note in notes)
+
+
+def test_an_empty_target_is_a_sentence(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("x,y\n" + "1,\n2,NA\n" * 10)
+    for task in ([], ["--task", "classes"], ["--task", "number"]):
+        assert main(["fit", str(tmp_path / "t.csv"), "--target", "y", *task]) == 2
+        said = "sessc: column 'y' is empty; fill in what is to be predicted, or name another column.\n"
+        assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize("link", ["hardlink_to", "symlink_to"])
+def test_no_command_writes_over_what_it_reads(folder, tmp_path, capsys, link):
+    data, model = tmp_path / "t.csv", tmp_path / "m.json"
+    data.write_bytes((folder / "patients.csv").read_bytes())
+    model.write_bytes((folder / "patients.rules.json").read_bytes())
+    for name in (data, model):
+        getattr(tmp_path / f"other {name.name}", link)(name)
+    before = data.read_bytes(), model.read_bytes()
+    other_data, other_model = tmp_path / "other t.csv", tmp_path / "other m.json"
+    for given in (
+        ["fit", data, "--target", "health", "--out", other_data],
+        ["fit", data, "--target", "health", "--report", other_data],
+        ["predict", model, data, "--out", other_data],
+        ["predict", model, data, "--out", other_model],
+        ["report", model, "--out", other_model],
+        ["report", model, "--examples", data, "--out", other_data],
+        ["export", model, "--onnx", other_model],
+    ):
+        assert main(list(map(str, given))) == 2
+        assert "is a file that this command reads or writes already" in capsys.readouterr().err
+    assert (data.read_bytes(), model.read_bytes()) == before
+
+
+@pytest.fixture
+def closed(tmp_path):
+    """A folder in which nothing can be written: by root neither, on a file system that is read only."""
+    place = tmp_path / "closed"
+    place.mkdir()
+    place.chmod(0o555)
+    if os.access(place, os.W_OK):
+        mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(place)]
+        if subprocess.run(mount, capture_output=True, check=False).returncode:
+            pytest.skip("root may write everywhere, and nothing can be mounted here")
+        yield place
+        subprocess.run(["umount", str(place)], check=True)
+    else:
+        yield place
+        place.chmod(0o755)
+
+
+def test_it_is_known_before_learning_that_nothing_can_be_written(folder, closed, monkeypatch, tmp_path, capsys):
+    def learned(*_, **__):
+        raise AssertionError("it learned")
+
+    monkeypatch.setattr("sessc.tables.training.train", learned)
+    fit = ["fit", str(folder / "patients.csv"), "--target", "health"]
+    for where in (
+        ["--out", str(closed / "m.json")],
+        ["--out", str(tmp_path / "m.json"), "--report", str(closed / "p")],
+    ):
+        assert main([*fit, *where]) == 2
+        complaint = capsys.readouterr().err
+        assert complaint.startswith(f"sessc: {closed}")
+        assert "cannot be written" in complaint
+        assert complaint.endswith("; choose another place.\n")
+    assert list(tmp_path.iterdir()) == [closed]
+
+
+SMALL_FILES = """
+import resource, sys
+from sessc.cli.main import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+raise SystemExit(main(sys.argv[1:]))
+"""
+
+
+def test_rules_that_cannot_be_saved_are_printed(folder, tmp_path):
+    pytest.importorskip("resource", reason="this system has no limits of files")
+    out = tmp_path / "m.json"
+    out.write_text("old")
+    fit = ["fit", str(folder / "patients.csv"), "--target", "health", "--rules", "1", "--out", str(out)]
+    for json_too in ([], ["--json"]):
+        given = [sys.executable, "-c", SMALL_FILES, *fit, *json_too]
+        found = subprocess.run(given, capture_output=True, text=True, check=False)
+        lost = [f"{path} could not be written (File too large)" for path in (out, out.with_suffix(".html"))]
+        why = f"sessc: {'; '.join(lost)}; the rules are printed instead.\n"
+        assert (found.returncode, found.stderr) == (2, why)
+        if json_too:
+            said = json.loads(found.stdout)
+            assert (said["model"], said["report"]) == (None, None)
+            assert loads(json.dumps(said["rules"])).rules.n_rules == 1
+        else:
+            assert "\nRule 1" in found.stdout
+            assert "Wrote" not in found.stdout
+        assert out.read_text() == "old"
+        assert list(tmp_path.iterdir()) == [out]

@@ -1,9 +1,10 @@
-"""Raw tables and what is made of them."""
+"""Block tables and what is made of them."""
 
 import numpy as np
 import pytest
 
-from sessc.columns import Category, Columns, Number, learn, read
+from sessc import Model, RuleBase
+from sessc.tables.columns import Category, Columns, Number, learn, number, read
 
 
 def write(path, text):
@@ -221,3 +222,88 @@ def test_categories_with_commas_are_quoted():
     assert note == "town: 2 categories ('Zürich, CH', Łódź)"
     with pytest.raises(ValueError, match="write one of 'Zürich, CH', Łódź, or leave it empty"):
         columns.encode({"town": ["Paris"]})
+
+
+@pytest.mark.parametrize("cell", ["1", "+1", "-1.50", "1.", ".5", "1e5", "1E-5", "007", "-0.0"])
+def test_what_is_written_as_a_number_is_one(cell):
+    assert number(cell) == float(cell)
+
+
+@pytest.mark.parametrize(
+    "cell", ["1_0", "1_0.5", "inf", "Infinity", "nan", "1e400", "١٢", "１２", " 1", "0x1", "1e", "."]
+)
+def test_what_is_not_written_as_a_number_is_none(cell):
+    assert number(cell) is None
+
+
+def test_codes_with_underscores_are_texts():
+    columns, notes = learn({"code": ["10_0", "11_1"] * 8})
+    assert columns.each == (Category("code", ("10_0", "11_1"), "10_0"),)
+    assert notes == ["code: 2 categories (10_0, 11_1)"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("007", "7"), ("00", "0"), ("-07", "-7"), ("007", "07"), ("9007199254740993", "9007199254740992")],
+)
+def test_codes_that_would_become_one_number_are_texts(one, other):
+    columns, notes = learn({"code": [one, other, "12"] * 5})
+    assert columns.each[0].values == tuple(sorted([one, other, "12"]))
+    assert notes[0] == f"code: a column of texts, for {one!r} and {other!r} would be the same number"
+
+
+@pytest.mark.parametrize(
+    "cells", [["1.0", "1", "1e0", "+1", "2"], ["1.50", "1.5", ".5", "0.5"], ["007", "012", "7.5"]]
+)
+def test_numbers_may_be_spelled_in_different_ways(cells):
+    columns, notes = learn({"size": cells * 4})
+    assert isinstance(columns.each[0], Number)
+    assert notes == []
+
+
+def test_rules_about_numbers_read_them_alike():
+    rules = RuleBase.write([({"x": (1.0, 1.0)}, {"a": 1.0}), ({}, {"b": 1.0})])
+    with pytest.raises(ValueError, match="the table has cells that are none"):
+        Model(rules).predict({"x": ["1_0"]})
+    assert Model(rules).predict({"x": ["1.0", 1]}).tolist() == ["a", "a"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("date32", 2**31 - 1),
+        ("date32", -(2**31)),
+        ("timestamp", 2**62),
+        ("duration", 2**62),
+        ("timestamp", -(2**62)),
+    ],
+)
+def test_absurd_dates_are_a_sentence(tmp_path, kind, value):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install 'sessc[cli]'")
+    from pyarrow import parquet
+
+    unit = [] if kind == "date32" else ["us"] if kind == "timestamp" else ["ms"]
+    days = pyarrow.array([1, value], getattr(pyarrow, kind)(*unit))
+    parquet.write_table(pyarrow.table({"x": [1, 2], "day": days}), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"column 'day' of .*t\.parquet cannot be read: .*; correct it, or save"):
+        read(tmp_path / "t.parquet")
+
+
+def test_damaged_parquet_is_a_sentence_wherever_the_damage_is(tmp_path, rng):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install 'sessc[cli]'")
+    from pyarrow import parquet
+
+    texts, days = pyarrow.array(["x", "yy", "z"] * 40), pyarrow.array([1, 2, 3] * 40, pyarrow.date32())
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pyarrow.table({"d": texts.dictionary_encode(), "s": texts, "day": days}), path)
+    whole, complaints = path.read_bytes(), []
+    for _ in range(1500):
+        damaged = bytearray(whole)
+        damaged[rng.integers(len(whole))] = rng.integers(256)
+        path.write_bytes(damaged)
+        try:
+            read(path)
+        except ValueError as error:
+            complaints.append(str(error))
+    assert len(complaints) > 500
+    assert [said for said in complaints if str(path) not in said or "\n" in said] == []

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import formulas
-from sessc import consequents
-from sessc.consequents import ridge_path
-from sessc.rows import ArrayRows
+from sessc.rows.base import ArrayRows
+from sessc.tsk import consequents
+from sessc.tsk.consequents import ridge_path
 
 ALPHAS = np.asarray([1e-4, 0.01, 1.0, 100.0])
 

@@ -15,7 +15,7 @@ from sessc import FCM, SESSC, Blocks, SESSCRegressor, TSKClassifier, TSKRegresso
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
-from sessc import dask_rows  # noqa: E402
+from sessc.rows import dask as dask_rows  # noqa: E402
 from test_scale import assert_same, learned  # noqa: E402
 
 MODELS = [

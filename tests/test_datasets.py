@@ -49,7 +49,7 @@ def test_unknown_names():
 
 
 def test_missing_cells_are_nan():
-    from sessc.datasets import _parse
+    from sessc.datasets.loading import _parse
 
     header, data, target = _parse("a,b,target\n1.50,,x\n2,3,y\n")
     assert header == ["a", "b"]

@@ -20,7 +20,7 @@ from sessc import (
     TSKClassifier,
     TSKRegressor,
 )
-from sessc.choices import Choice
+from sessc.rules.choices import Choice
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed; pip install 'sessc[plot]'")
 

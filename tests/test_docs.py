@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sessc
-from sessc.cli import main
+from sessc.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

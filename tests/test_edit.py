@@ -208,19 +208,17 @@ def test_written_rules_are_a_start_for_refinement():
         [({"worst radius": (12, 3)}, {"benign": 1.0}), ({"worst radius": (22, 5)}, {"malignant": 1.0})],
         features=list(X.columns),
     )
-    model = TSKClassifier(clusterer=rules, refine=100).fit(X, y)
+    model = TSKClassifier(rules=rules, refine=100).fit(X, y)
     assert model.n_rules_ == 2
     assert model.rules_.n_conditions.tolist() == [1, 1]  # refinement adds no conditions
     assert model.score(X, y) > np.mean(rules(X) == y)
-    fitted = (
-        TSKClassifier(clusterer=rules).fit(X, y).rules_
-    )  # without refinement only what rules conclude is fitted
+    fitted = TSKClassifier(rules=rules).fit(X, y).rules_  # without refinement only what rules conclude is fitted
     np.testing.assert_allclose(fitted.centers_in_units[:, 0], [12, 22])
     np.testing.assert_allclose(fitted.widths_in_units[:, 0], [3, 5])
     with pytest.raises(ValueError, match="rules are about"):
-        TSKClassifier(clusterer=rules).fit(X.rename(columns={"worst radius": "radius"}), y)
+        TSKClassifier(rules=rules).fit(X.rename(columns={"worst radius": "radius"}), y)
     with pytest.raises(ValueError, match="2 features"):
-        TSKClassifier(clusterer=replace(rules)).fit(X.to_numpy()[:, :2], y)
+        TSKClassifier(rules=replace(rules)).fit(X.to_numpy()[:, :2], y)
 
 
 def test_the_order_of_classes_does_not_matter_to_measures():

@@ -354,15 +354,15 @@ def test_lowering_eta_keeps_costs_at_zero_or_above_and_is_nothing_where_none_was
     from experiments.variants import LoweredEta
 
     from sessc import Entropy, Objective, Power
-    from sessc.objective import Parameters
-    from sessc.rows import Block
+    from sessc.rows.base import Samples
+    from sessc.terms.objective import Parameters
 
     X = rng.normal(size=(50, 3))
     parameters = Parameters(2 * rng.normal(size=(4, 3)), rng.dirichlet(np.ones(3), size=4))
     for eta in (0.001, 0.9):
         terms = {"membership": Power(2.0), "weighting": Entropy(1.0), "eta": eta}
         plain, lowered = Objective(**terms), LoweredEta(**terms)
-        block = Block(X, None, None)
+        block = Samples(X, None, None)
         columns = lowered.columns(block)
         coefficients = lowered.coefficients(parameters)
         before = plain.cost(plain.coefficients(parameters), plain.columns(block))

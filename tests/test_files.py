@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, load_wine
 
 from sessc import RuleBase, TSKClassifier, TSKRegressor
-from sessc.choices import Choice
-from sessc.files import dumps, loads
+from sessc.rules.choices import Choice
+from sessc.tables.files import dumps, loads
 
 SCHEMA = Path(__file__).parents[1] / "docs" / "rules.schema.json"
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from sessc import Entropy, LogLoss, Objective, Power, SquaredLoss, Uniform
-from sessc.frame import centered, standardized
-from sessc.rows import ArrayRows
-from sessc.start import first_parameters
+from sessc.rows.base import ArrayRows
+from sessc.rows.extent import centered, standardized
+from sessc.solve.start import first_parameters
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-from sessc import fused  # noqa: E402
+from sessc.solve import fused  # noqa: E402
 
 
 def posed(rng, *, labels, weights, measure, n_rules=7, n_features=5, weighting=None):

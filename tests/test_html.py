@@ -9,8 +9,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from sessc import RuleBase, TSKClassifier, TSKRegressor
-from sessc.choices import Choice
 from sessc.report.text import _amount, _number
+from sessc.rules.choices import Choice
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sessc import LogLoss, SquaredLoss
-from sessc.losses import OUTPUT_FLOOR
+from sessc.terms.losses import OUTPUT_FLOOR
 
 
 def loss_matrix(loss, Y, Z):

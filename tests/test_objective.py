@@ -9,11 +9,11 @@ import pytest
 import formulas
 from sessc import Entropy, LogLoss, Objective, Power, Quadratic, SquaredLoss, Uniform
 from sessc._array import to_numpy
-from sessc.frame import centered
-from sessc.objective import Parameters
-from sessc.rows import ArrayRows, Block
-from sessc.solver import alternate
-from sessc.start import first_parameters
+from sessc.rows.base import ArrayRows, Samples
+from sessc.rows.extent import centered
+from sessc.solve.alternate import alternate
+from sessc.solve.start import first_parameters
+from sessc.terms.objective import Parameters
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_costs_are_the_published_ones(problem):
     objective = Objective(Power(2.0), Entropy(5.0), 0.3, LogLoss(0.8))
     rows, solution = solve(X, y, V, objective, 2)
     found = solution.parameters
-    block = objective.columns(Block(X - rows.center, np.eye(3)[y]))
+    block = objective.columns(Samples(X - rows.center, np.eye(3)[y]))
     expected = formulas.costs(X, np.eye(3)[y], found.V + rows.center, found.W, found.Z, 0.3, 0.8, "log")
     np.testing.assert_allclose(objective.cost(objective.coefficients(found), block).T, expected, rtol=1e-10)
 
@@ -109,7 +109,7 @@ def test_statistics_add(objective, blobs, rng):
     weight = rng.random(len(X))
 
     def statistics(part):
-        block = Block(X[part] - rows.center, np.eye(3)[y[part]], weight[part])
+        block = Samples(X[part] - rows.center, np.eye(3)[y[part]], weight[part])
         return objective.statistics(coefficients, objective.columns(block))
 
     whole, halves = statistics(slice(None)), statistics(slice(100)) + statistics(slice(100, None))
@@ -172,7 +172,7 @@ def test_a_cost_of_zero_is_never_positive(rng):
         V = np.repeat(X[:6:3], 2, axis=0) - X.mean(axis=0)  # each of two samples has two rules at its place
         parameters = Parameters(V, np.ones_like(V) / 6, np.eye(3)[[0, 0, 1, 1]])
         coefficients = objective.coefficients(parameters)
-        columns = objective.columns(Block(X[:6] - X.mean(axis=0), np.eye(3)[[0, 0, 0, 1, 1, 1]]))
+        columns = objective.columns(Samples(X[:6] - X.mean(axis=0), np.eye(3)[[0, 0, 0, 1, 1, 1]]))
         assert np.all(objective.cost(coefficients, columns)[:2, :3] <= 0)
         U = objective.memberships(coefficients, columns)
         np.testing.assert_allclose(U[:, :3], [[0.5], [0.5], [0], [0]] * np.ones(3), atol=1e-9)

@@ -21,10 +21,10 @@ from sessc import (
     TSKRegressor,
     Uniform,
 )
-from sessc.frame import centered
-from sessc.objective import Parameters
-from sessc.online import SHARE, Memory
-from sessc.rows import ArrayRows
+from sessc.rows.base import ArrayRows
+from sessc.rows.extent import centered
+from sessc.solve.memory import SHARE, Memory
+from sessc.terms.objective import Parameters
 from test_scale import assert_same
 
 CLUSTERERS = [FCM, AWFCM, SCAD, EWFCM, ESSC, SFP, SESSC]
@@ -97,13 +97,14 @@ def test_a_short_memory_follows_a_world_that_moves(rng):
 
 
 def test_memory_keeps_its_share_and_its_limit(rng):
-    memory = Memory()
+    memory, remembered = Memory(), None
     for k, value in enumerate(rng.random(200), 1):
-        memory = memory.of(10.0, limit=300.0).with_sum("x", 10 * value)
+        memory = memory.of(10.0, limit=300.0)
+        remembered = memory.added(remembered, 10 * value)
         assert memory.seen == pytest.approx(10 * k)
         assert memory.kept <= min(300.0, 10.0 + SHARE * memory.seen) + 1e-9
         assert memory.stands_for == pytest.approx(min(memory.seen, 300.0))
-        assert 0 < memory["x"] < memory.stands_for
+        assert 0 < memory.whole(remembered) < memory.stands_for
 
 
 def test_it_goes_on_from_a_fit(blobs):
@@ -134,11 +135,11 @@ def test_rules_keep_learning(stream):
 def test_given_rules_learn_what_they_conclude(blobs):
     X, y = blobs
     rules = TSKClassifier(3, random_state=0).fit(X, y).rules_
-    online = TSKClassifier(clusterer=rules)
+    online = TSKClassifier(rules=rules)
     for part in batches(80, X, y):
         online.partial_fit(*part, classes=[0, 1, 2])
     np.testing.assert_allclose(online.rules_.centers_in_units, rules.centers_in_units)
-    assert online.score(X, y) > TSKClassifier(clusterer=rules).fit(X, y).score(X, y) - 0.05
+    assert online.score(X, y) > TSKClassifier(rules=rules).fit(X, y).score(X, y) - 0.05
 
 
 def test_classes_that_come_late_are_announced(blobs):

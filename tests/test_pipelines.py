@@ -20,7 +20,7 @@ from sklearn.preprocessing import (
 )
 
 from sessc import TSKClassifier, rules_of
-from sessc.choices import Choice
+from sessc.rules.choices import Choice
 
 pandas = pytest.importorskip("pandas")
 

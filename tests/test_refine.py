@@ -10,18 +10,18 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import StandardScaler
 
-import sessc.refine
-import sessc.simplify
+import sessc.tsk.refine
+import sessc.tsk.simplify
 from sessc import TSKClassifier, TSKRegressor
 from sessc.datasets import make_spiral
-from sessc.refine import APART, CrossEntropy, Moving, Prepared, Pulls, SquaredError, prepare, refine, slope
-from sessc.rows import ArrayRows, Block
+from sessc.rows.base import ArrayRows, Samples
+from sessc.tsk.refine import APART, CrossEntropy, Moving, Prepared, Pulls, SquaredError, prepare, refine, slope
 
 
 def problem(rng, loss, order, dtype=float):
     n, d, n_rules, n_outputs = 60, 4, 5, 3 if isinstance(loss, CrossEntropy) else 1
     Y = np.eye(3)[rng.integers(3, size=n)] if n_outputs == 3 else rng.normal(size=(n, 1))
-    block = Block(rng.normal(size=(n, d)).astype(dtype), Y.astype(dtype), rng.random(n).astype(dtype))
+    block = Samples(rng.normal(size=(n, d)).astype(dtype), Y.astype(dtype), rng.random(n).astype(dtype))
     shape = (n_rules, 1 + order * d, n_outputs)
     return prepare(block), Moving(rng.normal(size=(n_rules, d)), rng.random((n_rules, d)), rng.normal(size=shape))
 
@@ -204,7 +204,7 @@ def last_bits(monkeypatch):
         flat = found.flat()
         return replace(found.like(flat * (1 + 1e-15 * rng.normal(size=flat.shape))), loss=found.loss)
 
-    for module in (sessc.refine, sessc.simplify):
+    for module in (sessc.tsk.refine, sessc.tsk.simplify):
         monkeypatch.setattr(module, "slope", inexact)
 
 

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessc.frame import centered, measure, standardized
-from sessc.rows import ArrayRows
-from sessc.start import _hash, k_means, k_means_seeds, random_seeds, sample
+from sessc.rows.base import ArrayRows
+from sessc.rows.extent import centered, measure, standardized
+from sessc.solve.start import _hash, k_means, k_means_seeds, random_seeds, sample
 
 
 def test_frame_is_mean_and_standard_deviation(rng):

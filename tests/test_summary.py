@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sessc import TSKClassifier
-from sessc.summary import SHARES, summarize, weighted_quantiles, word_for
+from sessc.rules.summary import SHARES, summarize, weighted_quantiles, word_for
 
 
 def test_weights_are_repetitions(rng):
@@ -58,7 +58,7 @@ def test_supports_are_shares_of_the_data(rng):
 
 def test_of_many_rows_some_are_remembered(monkeypatch, rng):
     X, y = rng.normal(size=(1000, 2)), rng.integers(0, 2, size=1000)
-    monkeypatch.setattr("sessc.tsk.ENOUGH_ROWS", 300)
+    monkeypatch.setattr("sessc.tsk.recipe.REMEMBERED_ROWS", 300)
     thinned = TSKClassifier(4, random_state=0).fit(X, y).rules_.summary
     np.testing.assert_array_equal(thinned.quantiles, weighted_quantiles(X[::4], np.ones(250)))
     assert thinned.n_rows == 1000

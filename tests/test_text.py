@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from sessc import RuleBase, TSKClassifier, TSKRegressor
 from sessc.report.text import _number
-from sessc.rules import Proportions
+from sessc.rules.base import Proportions
 
 
 @pytest.fixture

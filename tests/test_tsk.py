@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 import formulas
 from sessc import EWFCM, FCM, SCAD, SESSC, SFP, TSKClassifier, TSKRegressor
-from sessc.rules import Identity, Proportions, RuleBase
+from sessc.rules.base import Identity, Proportions, RuleBase
 
 
 @pytest.fixture

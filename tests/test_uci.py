@@ -1,6 +1,7 @@
 """Downloads go over real connections to a server on this machine, which has what UCI's would have."""
 
 import csv
+import errno
 import hashlib
 import os
 import shutil
@@ -12,9 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sessc import _uci, datasets
-from sessc._uci import CELLS, SOURCES, shortest, uncompress
 from sessc.datasets import load
+from sessc.datasets import loading as datasets
+from sessc.datasets import uci as _uci
+from sessc.datasets.uci import CELLS, SOURCES, shortest, uncompress
 
 TABLES = Path(os.environ.get("SESSC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 
@@ -351,11 +353,10 @@ def test_a_cache_that_cannot_be_written(repository, vehicles, monkeypatch, tmp_p
 
 
 def test_a_write_cut_short_leaves_nothing(repository, vehicles, cache, monkeypatch):
-    def full(path, content):
-        path.open("wb").close()
-        raise OSError("No space left on device")
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
         load("vehicle")
     assert not list(cache.iterdir())

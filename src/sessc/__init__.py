@@ -1,24 +1,10 @@
 """Fuzzy rule models for scikit-learn."""
 
-from .blocks import Blocks
-from .cluster import (
-    AWFCM,
-    ESSC,
-    EWFCM,
-    FCM,
-    SCAD,
-    SESSC,
-    SFP,
-    KernelEWFCM,
-    SESSCClassifier,
-    SESSCRegressor,
-    SFPClassifier,
-)
-from .explain import Explanation
-from .losses import LogLoss, Loss, SquaredLoss
-from .model import Model
-from .objective import Objective
-from .pipelines import rules_of
+from ._version import __version__
+from .cluster.base import SoftSubspaceClustering
+from .cluster.named import AWFCM, ESSC, EWFCM, FCM, SCAD, SESSC, SFP, KernelEWFCM
+from .cluster.predictors import SESSCClassifier, SESSCRegressor, SFPClassifier
+from .cluster.validity import fukuyama_sugeno, partition_coefficient, partition_entropy, xie_beni
 from .report.plots import (
     AccuracySizeDisplay,
     BoundaryDisplay,
@@ -27,14 +13,16 @@ from .report.plots import (
     FiringDisplay,
     MembershipDisplay,
 )
-from .rules import RuleBase
-from .simplex import Entropy, Linear, Power, Quadratic, Sharing, Uniform
-from .soft_subspace import SoftSubspaceClustering
-from .tsk import TSKClassifier, TSKRegressor
-from .tuning import TSKClassifierCV, TSKRegressorCV
-from .validity import fukuyama_sugeno, partition_coefficient, partition_entropy, xie_beni
-
-__version__ = "0.1.0"
+from .rows.blocks import Blocks
+from .rules.base import RuleBase
+from .rules.explanation import Explanation
+from .rules.pipelines import rules_of
+from .tables.model import Model
+from .terms.losses import LogLoss, Loss, SquaredLoss
+from .terms.objective import Objective
+from .terms.sharing import Entropy, Linear, Power, Quadratic, Sharing, Uniform
+from .tsk.estimators import TSKClassifier, TSKRegressor
+from .tsk.tuning import TSKClassifierCV, TSKRegressorCV
 
 __all__ = [
     "AWFCM",
@@ -73,6 +61,7 @@ __all__ = [
     "TSKRegressor",
     "TSKRegressorCV",
     "Uniform",
+    "__version__",
     "fukuyama_sugeno",
     "partition_coefficient",
     "partition_entropy",

@@ -24,6 +24,7 @@ __all__ = [
     "is_elsewhere",
     "is_foreign",
     "like",
+    "numpy_dtype",
     "one_hot",
     "plain",
     "scalar",
@@ -170,6 +171,11 @@ def bits(x: Array) -> Array:
     if hasattr(x, "view"):  # NumPy and torch; the standard has none
         return x.view(array_namespace(x).int64)
     return array_namespace(x).asarray(np.asarray(to_numpy(x)).view(np.int64), device=x.device)
+
+
+def numpy_dtype(x: Array) -> np.dtype:
+    """The type of numbers in an array, as NumPy calls it."""
+    return to_numpy(x[:0, ...]).dtype
 
 
 def to_numpy(x: Array) -> np.ndarray:

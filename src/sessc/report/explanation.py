@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..explain import Change, Explanation
-from ..rules import Proportions, RuleBase, Softmax
+from ..rules.base import Proportions, RuleBase, Softmax
+from ..rules.explanation import Change, Explanation
 from .text import _amount, _condition, _count, _number, _one_line, _output_names, _value
 
 __all__ = ["to_text"]

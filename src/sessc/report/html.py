@@ -7,15 +7,15 @@ import json
 import re
 from collections.abc import Mapping
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..evaluation import Evaluation
-from ..files import dumps
-from ..model import Model
-from ..rules import RuleBase
+from .._writing import write
+from ..rules.base import RuleBase
+from ..rules.evaluation import Evaluation
+from ..tables.files import dumps
+from ..tables.model import Model
 from .explanation import UNITS
 from .text import _conclusion, _conditions_of, _count, _holds_always, _number, _output_names, sentences
 
@@ -80,7 +80,7 @@ def to_html(
     }
     page = re.sub(r"\{(\w+)\}", lambda place: pieces[place[1]], _part("page.html"))
     if path is not None:
-        Path(path).write_text(page, encoding="utf-8")
+        write(path, page)
     return page
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..columns import Category, Columns, Number
-from ..rules import Proportions, RuleBase, Softmax
+from ..rules.base import Proportions, RuleBase, Softmax
+from ..tables.columns import Category, Columns, Number
 
 if TYPE_CHECKING:
     from onnx import ModelProto

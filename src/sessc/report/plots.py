@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from ..pipelines import rules_of
-from ..rules import RuleBase
+from ..rules.base import RuleBase
+from ..rules.pipelines import rules_of
 from .text import _one_line, _output_names
 
 __all__ = [
@@ -80,7 +80,7 @@ class AccuracySizeDisplay:
         -------
         AccuracySizeDisplay
         """
-        from ..tuning import searching
+        from ..tsk.tuning import searching
 
         lengths = sorted(set(conditions if np.iterable(conditions) else [conditions]))
         search = searching(estimator, conditions=[*lengths, None], cv=cv, scoring=scoring)
@@ -88,7 +88,7 @@ class AccuracySizeDisplay:
         found = search.cv_results_
         folds = [name for name in found if name.startswith("split")]
         scores = np.stack([found[name] for name in folds], axis=1)
-        name = scoring if isinstance(scoring, str) else search._default_scoring if scoring is None else "score"
+        name = scoring if isinstance(scoring, str) else search.default_scoring if scoring is None else "score"
         return cls(lengths, scores[:-1], scores[-1], name.replace("_", " ")).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ..rules import RuleBase
+from ..rules.base import RuleBase
 from .text import Sentence, sentences
 
 __all__ = ["to_latex", "to_markdown"]

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..choices import Choice
-from ..rules import RuleBase, Softmax
-from ..summary import word_for
+from ..rules.base import RuleBase, Softmax
+from ..rules.choices import Choice
+from ..rules.summary import word_for
 
 __all__ = ["Sentence", "sentences", "to_text"]
 

@@ -1,0 +1,207 @@
+"""Rows in Dask collections: blocks stay on the cluster, and only what they add up to travels.
+
+Neighbouring partitions are held together as one group for each thread of the cluster, so that a pass is one task
+a group. Groups are tasks of their own with all they were made from, so a cluster that loses a worker makes its
+groups again, and as they are added in order the result is the same.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cached_property, partial, reduce
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .._array import Array
+from .base import BlockRows, Rows
+from .blocks import Block, checked, unmasked
+
+__all__ = ["DaskRows", "Held", "read_table"]
+
+PATIENCE = 30.0
+"""Seconds to wait for a worker when all are gone."""
+GLANCE = 2.0
+"""Seconds between two looks at whether any worker is left."""
+
+
+@dataclass(frozen=True)
+class DaskRows(Rows):
+    """Samples in Dask collections.
+
+    Parameters
+    ----------
+    table : dask array of shape (n, D)
+        In one partition across.
+    held : Held
+        All rows with their labels and weights, where they can be summed.
+    """
+
+    table: Any
+    held: Held
+
+    @property
+    def n_features(self) -> int:
+        return int(self.table.shape[1])
+
+    @property
+    def dtype(self) -> Any:
+        return self.table.dtype
+
+    def sum(self, fn: Callable[[Any], Any]) -> Any:
+        from dask import delayed
+
+        task = delayed(_sum, pure=False, traverse=False)
+        found = _computed([task(group, self._view, fn) for group in self.held.groups])
+        sums = [one for one in found if one is not None]
+        if not sums:
+            raise ValueError("X holds no rows to learn from.")
+        return reduce(operator.add, sums)
+
+    def map(self, fn: Callable[[Any], Array]) -> Any:
+        """A Dask array, computed when asked for."""
+        work = partial(_map, fn=fn, view=self._view)
+        like = work(np.zeros((1, self.n_features), self.dtype))[:0]
+        shape = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (self.table.chunks[0], like.shape[1:])}
+        return self.table.map_blocks(work, dtype=like.dtype, meta=like, **shape)
+
+    @property
+    def _view(self) -> dict[str, Any]:
+        """How formulas see rows, for those that are about to be seen elsewhere."""
+        return {field.name: getattr(self, field.name) for field in fields(Rows)} | {"n_jobs": 1}
+
+
+def read_table(X: Any) -> tuple[Any, tuple[str, ...] | None]:
+    """A Dask array or data frame as an array in one partition across, and the names of its columns."""
+    names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimension(s); it must be a table of rows and features.")
+    kinds = set(X.dtypes) if names else {X.dtype}
+    for kind in kinds:
+        if not isinstance(kind, np.dtype) or kind.kind not in "fiub":
+            raise ValueError(f"X holds {kind} cells; encode them as numbers of NumPy's types first.")
+    table = X.to_dask_array() if names else X.rechunk({1: -1})
+    return table.astype(np.float32 if kinds == {np.dtype(np.float32)} else np.float64), names
+
+
+class Held:
+    """A table with its labels and weights in the memory of the cluster, from the first sum on."""
+
+    def __init__(self, table: Any, y: Any = None, weight: Any = None):
+        self.parts = table.to_delayed().ravel()
+        self.columns = [_aligned(column, table, what) for column, what in ((y, "y"), (weight, "sample_weight"))]
+
+    @cached_property
+    def groups(self) -> tuple:
+        """Neighbouring partitions as delayed lists of Block, computed and kept."""
+        import dask
+
+        n = len(self.parts)
+        bounds = np.linspace(0, n, min(n, _n_threads()) + 1).astype(int)
+        gather, columns = dask.delayed(_gather, pure=False), (self.parts, *self.columns)
+        return dask.persist(
+            *(
+                gather(int(low), *(None if part is None else part[low:high].tolist() for part in columns))
+                for low, high in pairwise(bounds)
+            )
+        )
+
+
+def _aligned(column: Any, table: Any, what: str) -> np.ndarray | None:
+    """The partitions of a column that goes with the table, one for each of the table's."""
+    if column is None:
+        return None
+    if not hasattr(column, "__dask_graph__"):
+        from dask.array import from_array
+
+        column = unmasked(column, f"{what} holds values")
+        if np.isnan(table.shape[0]) or column.shape != (table.shape[0],):
+            raise ValueError(f"{what} must be a Dask collection with the partitions of X, or as long as X.")
+        column = from_array(column, chunks=(table.chunks[0],))
+    if column.ndim != 1:
+        raise ValueError(f"{what} has {column.ndim} dimensions; pass one column.")
+    chunks = getattr(column, "chunks", None)
+    if chunks is not None and not np.isnan(table.shape[0]) and not np.isnan(column.shape[0]):
+        if column.shape != (table.shape[0],):
+            raise ValueError(f"{what} has the shape {column.shape} and X has {table.shape[0]} rows.")
+        column = column.rechunk((table.chunks[0],))
+    parts = np.asarray(column.to_delayed(), dtype=object).ravel()
+    if len(parts) != table.numblocks[0]:
+        raise ValueError(f"{what} has {len(parts)} partitions and X {table.numblocks[0]}; they must go together.")
+    return parts
+
+
+def _gather(number: int, parts: list, y: list | None, weight: list | None) -> list[Block]:
+    """On a worker: partitions as rows, after the checks users deserve."""
+    n = len(parts)
+    blocks = zip(parts, y or [None] * n, weight or [None] * n, strict=True)
+    return [checked(block, f"Partition {number + k} of X") for k, block in enumerate(blocks)]
+
+
+def _sum(group: list[Block], view: dict[str, Any], fn: Callable[[Any], Any]) -> Any:
+    """On a worker: what a group of rows adds up to; None if it has none."""
+    group = [raw for raw in group if len(raw.X)]
+    return BlockRows(group, group[0], **view).sum(fn) if group else None
+
+
+def _map(X: np.ndarray, fn: Callable[[Any], Array], view: dict[str, Any]) -> np.ndarray:
+    """On a worker: one entry for each row of a partition."""
+    if len(X) == 0:
+        return _map(np.zeros((1, X.shape[1]), X.dtype), fn, view)[:0]
+    raw = checked(X, "A partition of X")
+    return BlockRows([raw], raw, **view).map(fn)
+
+
+def _client() -> Any:
+    """The client of a cluster, if there is one."""
+    if "distributed" not in sys.modules:
+        return None
+    from distributed import get_client
+
+    try:
+        return get_client()
+    except ValueError:
+        return None
+
+
+def _n_threads() -> int:
+    client = _client()
+    return (sum(client.nthreads().values()) if client else os.cpu_count()) or 1
+
+
+def _computed(tasks: list) -> list:
+    """The results, or an error once a cluster has had no worker for a while: it would wait for ever."""
+    import dask
+
+    client = _client()
+    if client is None:
+        return list(dask.compute(*tasks))
+    from distributed.client import FuturesCancelledError
+
+    futures = client.compute(tasks)
+    last_seen = time.monotonic()
+    while True:
+        try:
+            return client.sync(partial(client.gather, futures, asynchronous=True), callback_timeout=GLANCE)
+        except FuturesCancelledError:
+            raise RuntimeError("The Dask cluster has lost its scheduler; start one and fit again.") from None
+        except TimeoutError:
+            if _has_workers(client):
+                last_seen = time.monotonic()
+            elif time.monotonic() - last_seen > PATIENCE:
+                raise RuntimeError(
+                    f"The Dask cluster has had no worker for {PATIENCE:.0f} seconds; start some and fit again."
+                ) from None
+
+
+def _has_workers(client: Any) -> bool:
+    try:
+        return bool(client.sync(client.scheduler.ncores, callback_timeout=GLANCE))
+    except (OSError, TimeoutError):
+        return False

@@ -1,0 +1,86 @@
+"""The only optimisation loop: memberships, then centres, feature weights and outputs, until centres rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+
+from .._array import Array, array_namespace, is_elsewhere
+from ..rows.base import ArrayRows, Rows, one_blas_thread
+from ..terms.objective import Objective, Parameters, Statistics
+
+__all__ = ["Solution", "alternate"]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Where the alternation came to rest, and how it got there."""
+
+    parameters: Parameters
+    history: tuple[float, ...]
+    """The cost after each iteration. It never rises, unless costs are clipped at zero because of ``eta``."""
+
+    @property
+    def n_iter(self) -> int:
+        return len(self.history)
+
+
+def alternate(
+    objective: Objective,
+    rows: Rows,
+    start: Parameters,
+    *,
+    scale: Array,
+    max_iter: int = 100,
+    tol: float = 1e-5,
+    stop: Callable[[], bool] = lambda: False,
+) -> Solution:
+    """Minimise the objective by turns from a start, the paper's Algorithm 1.
+
+    Parameters
+    ----------
+    objective : Objective
+    rows : Rows
+        Samples measured from their mean.
+    start : Parameters
+    scale : array of shape (D,)
+        Units in which movements of the centres are measured, so that ``tol`` means the same for any data.
+    max_iter : int
+    tol : float
+        Stop once all centres together moved no further than this.
+    stop : callable
+        Called after each iteration; a true answer ends the loop.
+    """
+    one_pass = _one_pass(objective, rows, start.V.shape[0])
+    parameters, coefficients = start, objective.coefficients(start)
+    history: list[float] = []
+    with one_blas_thread:  # once for all iterations
+        for _ in range(max_iter):
+            statistics = one_pass(coefficients)
+            moved = objective.update(statistics, parameters)
+            coefficients = objective.coefficients(moved)
+            history.append(objective.value(statistics, moved, coefficients))
+            shift = _distance(moved.V, parameters.V, scale)
+            parameters = moved
+            if stop() or shift <= tol:
+                break
+    return Solution(parameters, tuple(history))
+
+
+def _one_pass(objective: Objective, rows: Rows, n_rules: int) -> Callable[[Array], Statistics]:
+    """What makes the statistics of all rows from coefficients."""
+    if isinstance(rows, ArrayRows) and is_elsewhere(rows.X) and find_spec("triton"):
+        from . import fused
+
+        if fused.applies(objective, rows, n_rules):
+            return partial(fused.statistics, objective, rows)
+    rows = rows.prepared(objective.columns)
+    return lambda coefficients: rows.sum(partial(objective.statistics, coefficients))
+
+
+def _distance(V: Array, U: Array, scale: Array) -> float:
+    xp = array_namespace(V)
+    step = (V - U) / scale
+    return float(xp.sqrt(xp.sum(step * step)))

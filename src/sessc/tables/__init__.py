@@ -1,0 +1,1 @@
+"""Raw tables, models as they are shipped, and their files."""

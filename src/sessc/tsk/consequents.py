@@ -1,0 +1,159 @@
+"""Least squares for the THEN parts, a whole path of penalties from one decomposition.
+
+Consequents ``B`` minimise :math:`\\sum_n s_n \\|y_n - b_0 - B^\\top \\varphi_n\\|^2 + \\lambda \\|B\\|^2`, where
+:math:`\\varphi` are the firing levels, for first-order rules times ``[1, z]``. The intercept :math:`b_0` is not
+penalised and, since firing levels sum to one, is folded into the constant of every rule.
+
+With fewer rows than regressors the same solution comes from the kernel between rows, which for first-order
+rules is :math:`(F^\\top F) \\circ (1 + Z Z^\\top)`: the regressors are never written out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import partial
+from operator import itemgetter
+
+import numpy as np
+from scipy.linalg import lapack
+
+from .._array import Array, array_namespace, to_numpy
+from ..rows.base import ArrayRows, Rows, Samples, one_blas_thread
+from ..rules.base import design, firing
+
+__all__ = ["Gram", "gram", "ridge_path", "solve_gram"]
+
+
+def ridge_path(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, alphas: np.ndarray) -> np.ndarray:
+    """Consequents (len(alphas), R, 1 + order * D, C) for every penalty.
+
+    Parameters
+    ----------
+    rows : Rows
+        Standardised samples, their labels, and the weights least squares should give them.
+    centers, widths : arrays of shape (R, D)
+    order : {0, 1}
+    alphas : array of shape (len(alphas),)
+    """
+    n_rules, n_features = centers.shape
+    n_regressors = n_rules * (1 + order * n_features)
+    alphas = np.asarray(alphas, dtype=float)
+    with one_blas_thread:
+        if isinstance(rows, ArrayRows) and rows.n_rows < n_regressors:
+            return _dual(rows, centers, widths, order, alphas)
+        return _primal(rows, centers, widths, order, alphas)
+
+
+@dataclass(frozen=True)
+class Gram:
+    """Sums of products of regressors and targets; they add."""
+
+    weight: Array
+    regressors: Array
+    targets: Array
+    square: Array
+    cross: Array
+
+    def __add__(self, other: Gram) -> Gram:
+        return Gram(
+            self.weight + other.weight,
+            self.regressors + other.regressors,
+            self.targets + other.targets,
+            self.square + other.square,
+            self.cross + other.cross,
+        )
+
+    def __mul__(self, times: float) -> Gram:
+        return Gram(*(times * getattr(self, part.name) for part in fields(self)))
+
+
+def gram(centers: np.ndarray, widths: np.ndarray, order: int, samples: Samples) -> Gram:
+    # Always in float64: a Gram matrix squares the condition number. And as phi.T @ phi, of one array with
+    # itself, which BLAS does in half the work.
+    xp = array_namespace(samples.X)
+    Y, X, F = (xp.astype(part, xp.float64) for part in (samples.Y, samples.X, firing(samples.X, centers, widths)))
+    root = xp.ones_like(X[:, 0]) if samples.weight is None else xp.sqrt(xp.astype(samples.weight, xp.float64))
+    phi, Y = design(root * F, X, order), root[:, None] * Y
+    return Gram(root @ root, root @ phi, root @ Y, phi.T @ phi, phi.T @ Y)
+
+
+def _primal(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, alphas: np.ndarray) -> np.ndarray:
+    return solve_gram(rows.sum(partial(gram, centers, widths, order)), len(centers), alphas)
+
+
+def solve_gram(gram: Gram, n_rules: int, alphas: np.ndarray) -> np.ndarray:
+    """Consequents (len(alphas), R, 1 or 1 + D, C) from the sums of all rows."""
+    weight = float(gram.weight)
+    mean, target = to_numpy(gram.regressors) / weight, to_numpy(gram.targets) / weight
+    square = to_numpy(gram.square) - weight * np.outer(mean, mean)
+    cross = to_numpy(gram.cross) - weight * np.outer(mean, target)
+    B = _solve(square, cross, alphas)
+    return _fold(B.reshape(len(alphas), n_rules, -1, len(target)), target - mean @ B)
+
+
+def _dual(rows: ArrayRows, centers: np.ndarray, widths: np.ndarray, order: int, alphas: np.ndarray) -> np.ndarray:
+    Z, Y = (to_numpy(rows.map(itemgetter(k))).astype(float) for k in (0, 1))
+    weighted = rows.sample_weight is not None or rows.class_weight is not None
+    weight = to_numpy(rows.map(itemgetter(2))).astype(float) if weighted else np.ones(len(Z))
+    F = firing(Z, centers.astype(float), widths.astype(float))
+    inputs = np.concatenate([np.ones((len(Z), 1)), Z], axis=1) if order else np.ones((len(Z), 1))
+    share, root = weight / weight.sum(), np.sqrt(weight)
+    target = share @ Y
+    kernel = (F.T @ F) * (inputs @ inputs.T)
+    side = kernel @ share  # centring in feature space: phi - mean, for kernels
+    kernel += share @ side - side[:, None] - side
+    solved = _solve(root[:, None] * kernel * root, root[:, None] * (Y - target), alphas)
+    solved *= root[:, None]  # (alphas, n, C): B is the centred regressors times this
+    solved -= share[:, None] * solved.sum(axis=1, keepdims=True)
+    B = np.stack([_combine(F, inputs, one) for one in solved])
+    mean = np.einsum("rn,nd->rd", F * share, inputs)
+    return _fold(B, target - np.einsum("rd,ardc->ac", mean, B))
+
+
+def _combine(F: np.ndarray, inputs: np.ndarray, solved: np.ndarray) -> np.ndarray:
+    """The regressors' transpose (R * inputs, n) times a matrix (n, C), without writing them out."""
+    n_rules, n_outputs = len(F), solved.shape[1]
+    spread = (F[:, :, None] * solved).transpose(1, 0, 2).reshape(len(solved), -1)
+    return (inputs.T @ spread).reshape(inputs.shape[1], n_rules, n_outputs).transpose(1, 0, 2)
+
+
+def _solve(square: np.ndarray, side: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+    """``(square + alpha I)^-1 side`` for every penalty, (alphas, n, C), from one decomposition of ``square``."""
+    noise = np.trace(square) * len(square) * np.finfo(float).eps
+    solve = _solve_tridiagonal if len(square) > 1 and np.min(alphas) > noise else _solve_spectral
+    return solve(square, side, alphas)
+
+
+def _solve_tridiagonal(square: np.ndarray, side: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+    """Through ``square = Q T Q^T`` with T tridiagonal: a third of the work of eigenvectors."""
+    factors, diagonal, beside, tau, _ = lapack.dsytrd(
+        np.array(square, order="F"),
+        lower=1,
+        lwork=int(lapack.dsytrd_lwork(len(square), lower=1)[0]),
+        overwrite_a=1,
+    )
+    turned = _rotate(factors, tau, side, "T")
+    solved = [lapack.dptsv(diagonal + alpha, beside, turned)[2] for alpha in alphas]
+    return np.stack(np.split(_rotate(factors, tau, np.concatenate(solved, axis=1), "N"), len(alphas), axis=1))
+
+
+def _rotate(factors: np.ndarray, tau: np.ndarray, columns: np.ndarray, transposed: str) -> np.ndarray:
+    """``Q @ columns``, or with "T" its transpose's product. Q leaves the first row alone."""
+    room = 64 * (columns.shape[1] + 65)  # what LAPACK needs to take 64 reflections at a time
+    rotated = lapack.dormqr("L", transposed, factors[1:, :-1], tau, columns[1:], room)[0]
+    return np.concatenate([columns[:1], rotated])
+
+
+def _solve_spectral(square: np.ndarray, side: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+    """Through eigenvectors, which tell rounding from data: directions the data do not span get nothing."""
+    values, vectors = np.linalg.eigh(square)
+    spanned = values > values[-1] * len(values) * np.finfo(float).eps
+    shrink = np.where(spanned, 1 / np.where(spanned, values + alphas[:, None], 1.0), 0.0)
+    return vectors @ (shrink[:, :, None] * (vectors.T @ side))
+
+
+def _fold(B: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+    """Add the intercept (len(alphas), C) to the constant of every rule."""
+    B = np.array(B)
+    B[:, :, 0, :] += intercept[:, None, :]
+    return B

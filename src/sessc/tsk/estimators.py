@@ -1,0 +1,529 @@
+"""Takagi-Sugeno-Kang rule models: clusters that become rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .._array import Array
+from .._progress import CallbackSupportMixin, Progress, with_callbacks
+from ..cluster.base import Clusters, SoftSubspace, settled, step
+from ..cluster.documentation import documented
+from ..cluster.ranges import COUNT, NOT_NEGATIVE, POSITIVE, Range, Ranges, check_parameters, or_auto
+from ..rows.base import Samples
+from ..rows.extent import Extent
+from ..rows.read import read_rows
+from ..rows.target import Target
+from ..rules.base import RuleBase, default_names
+from ..rules.explanation import Explanation
+from ..solve.memory import Memory, online
+from ..terms.objective import Parameters, Statistics
+from .consequents import Gram, gram, solve_gram
+from .recipe import (
+    CLASSES,
+    MEASUREMENTS,
+    Conditions,
+    Kind,
+    Names,
+    Problem,
+    Recipe,
+    conditions_of,
+    fresh_clusterer,
+    given_conditions,
+    importances,
+    improved,
+    least_squares,
+    members,
+    pose,
+    rule_base,
+    seen_by,
+)
+from .refine import Moving
+
+__all__ = [
+    "ALPHA",
+    "CONDITIONS",
+    "DOCUMENTATION",
+    "ORDER",
+    "PULL",
+    "REFINE",
+    "WIDTH_SCALE",
+    "ClassAnswers",
+    "RuleModel",
+    "Stream",
+    "TSKClassifier",
+    "TSKRegressor",
+    "ValueAnswers",
+    "decision",
+]
+
+ORDER = Range(Integral, lambda v: v in (0, 1), "0 or 1")
+WIDTH_SCALE = or_auto(POSITIVE)
+ALPHA = PULL = NOT_NEGATIVE
+REFINE = Range(Integral, lambda v: v >= 0, "a whole number of zero or more")
+CONDITIONS = Range((Real, type(None)), lambda v: v is None or 0 < v < np.inf, "a positive number or None")
+
+
+class RuleModel(CallbackSupportMixin, BaseEstimator):
+    """What every model made of rules does with them, however it came by them."""
+
+    _ranges: Ranges
+    _kind: Kind
+    clusterer: Any
+    rules_: RuleBase
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of the clusterer as ``clusterer__<name>``.
+
+        Setting one of the default clusterer's parameters makes that clusterer explicit.
+        """
+        inner = any(name.startswith("clusterer__") for name in params)
+        if inner and self.clusterer is None and params.get("clusterer") is None:
+            params = {"clusterer": self._kind.clusterer()} | {
+                name: value for name, value in params.items() if name != "clusterer"
+            }
+        return super().set_params(**params)
+
+    def _each_row(self, X: Any, formula: Any) -> Any:
+        check_is_fitted(self, "rules_")
+        return read_rows(self, X).map(partial(_formula_of_rows, formula, self.rules_))
+
+    def firing(self, X: Any) -> Any:
+        """How strongly each rule fires for each row, shape (n_samples, n_rules); rows sum to one."""
+        return self._each_row(X, RuleBase.firing)
+
+    def explain(self, x: Any) -> Explanation:
+        """Why the rules answer as they do for one row; see :meth:`RuleBase.explain`."""
+        check_is_fitted(self, "rules_")
+        return self.rules_.explain(x)
+
+    def predict(self, X: Any) -> Any:
+        """The predicted class or value of each row."""
+        return self._each_row(X, RuleBase.__call__)
+
+
+def _formula_of_rows(formula: Any, rules: RuleBase, samples: Samples) -> Array:
+    return formula(rules, samples.X)
+
+
+class ClassAnswers(ClassifierMixin, RuleModel):
+    """What makes a rule model a classifier."""
+
+    _kind = CLASSES
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probability of each class, in the order of ``classes_``."""
+        return self._each_row(X, RuleBase.probabilities)
+
+    def decision_function(self, X: Any) -> Any:
+        """The outputs of the rules: one column for each class, or for two classes their difference."""
+        return decision(self._each_row(X, RuleBase.outputs))
+
+
+def decision(outputs: Array) -> Array:
+    """Outputs as scikit-learn wants decisions: for two classes one column, positive for the second."""
+    return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
+
+
+class ValueAnswers(RegressorMixin, RuleModel):
+    """What makes a rule model a regressor."""
+
+    _kind = MEASUREMENTS
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What a rule model needs to go on learning."""
+
+    center: Array
+    scale: Array
+    """Origin and units of its rules."""
+    extent: Extent
+    target: Target
+    parameters: Parameters | None
+    """Its clusters; None where rules were given."""
+    memory: Memory = field(default_factory=Memory)
+    clusters: Statistics | None = None
+    members: Statistics | None = None
+    gram: Gram | None = None
+    masses: np.ndarray | None = None
+    """Remembered sums: of the clusters' cost, of their members, of least squares, and of each class."""
+
+
+def _does_not_refine(model: Any) -> bool:
+    if model.refine:
+        raise AttributeError("Refinement goes over the same rows many times; partial_fit needs refine=0.")
+    return True
+
+
+class _TSK(RuleModel):
+    """Learning, the same for classifiers and regressors."""
+
+    _ranges = {
+        "n_rules": COUNT,
+        "order": ORDER,
+        "width_scale": WIDTH_SCALE,
+        "alpha": ALPHA,
+        "refine": REFINE,
+        "pull": PULL,
+        "conditions": CONDITIONS,
+    }
+    class_weight: Any = None
+    _stream: Stream
+
+    def __init__(
+        self,
+        n_rules: int,
+        order: int,
+        clusterer: Any,
+        rules: RuleBase | None,
+        width_scale: Any,
+        alpha: float,
+        refine: int,
+        pull: float,
+        conditions: float | None,
+        standardize: bool,
+        random_state: Any,
+        n_jobs: int | None,
+    ):
+        self.n_rules = n_rules
+        self.order = order
+        self.clusterer = clusterer
+        self.rules = rules
+        self.width_scale = width_scale
+        self.alpha = alpha
+        self.refine = refine
+        self.pull = pull
+        self.conditions = conditions
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the rules.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        self._learn(self._read(X, y, sample_weight), y)
+        return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Problem:
+        rows = read_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        return pose(
+            rows, self._kind, classes=classes, class_weight=self.class_weight, standardize=self.standardize
+        )
+
+    @property
+    def _recipe(self) -> Recipe:
+        return Recipe(self.order, self.alpha, self.refine, self.pull)
+
+    def _learn(self, problem: Problem, y: Any) -> None:
+        names = self._names_for(y)
+        if self.rules is None:
+            clusterer = self._clusterer()
+            progress = Progress(self, self.refine + clusterer.n_init * clusterer.max_iter, "iteration")
+            found = problem.clusters(clusterer, problem.starts(clusterer), progress)
+            parameters: Parameters | None = found.parameters
+            conditions = conditions_of(problem, found, members(problem, found), self.width_scale)
+        else:
+            self._check_given(self.rules)
+            progress = Progress(self, self.refine, "iteration")
+            parameters, conditions = None, given_conditions(problem, self.rules)
+        rows = problem.rows
+        self._stream = Stream(rows.center, rows.scale, problem.extent, problem.target, parameters)
+        [consequents] = least_squares(problem, conditions, self.order, [self.alpha])
+        rules = Moving.from_rules(*conditions, consequents)
+        [rules], self.refine_history_ = improved(problem, rules, self._recipe, [self.conditions], progress.step)
+        self._keep(problem, rules, names)
+        progress.finish()
+
+    @available_if(_does_not_refine)
+    @online
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, classes: Any = None, memory: float = np.inf
+    ) -> Self:
+        check_parameters(self)
+        if not hasattr(self, "_stream"):
+            self._learn(self._read(X, y, sample_weight, classes), y)
+        stream = self._stream
+        rows = stream.target.encode(read_rows(self, X, y, sample_weight, supervised=True))
+        rows = rows.standardized(rows.at_home(stream.center), rows.at_home(stream.scale))
+        recalled = stream.memory.of(rows.weight, memory)
+        masses = stream.target.masses(rows)
+        if masses is not None:
+            masses = recalled.added(stream.masses, masses)
+        by_class = stream.target.weights(self.class_weight, lambda: recalled.whole(masses))
+        extent = replace(stream.extent, weight=recalled.stands_for)
+        problem = Problem(rows, extent, stream.target, self._kind, by_class)
+        stream = replace(stream, memory=recalled, masses=masses)
+        stream, conditions = self._moved(problem, stream)
+        remembered = recalled.added(stream.gram, problem.fit_rows.sum(partial(gram, *conditions, self.order)))
+        [consequents] = solve_gram(recalled.whole(remembered), len(conditions.centers), np.asarray([self.alpha]))
+        self._keep(problem, Moving.from_rules(*conditions, consequents), self._names)
+        self._stream = replace(stream, gram=remembered)
+        return self
+
+    def _moved(self, problem: Problem, stream: Stream) -> tuple[Stream, Conditions]:
+        """The clusters after one step on what is remembered, and the conditions they make."""
+        if stream.parameters is None:
+            assert self.rules is not None
+            return stream, given_conditions(problem, self.rules)
+        memory, objective = stream.memory, settled(self._clusterer(), problem.extent)
+        sums, parameters, _ = step(objective, problem.rows, stream.parameters, memory, stream.clusters)
+        found = Clusters(objective, parameters)
+        seen = memory.added(stream.members, members(problem, found))
+        conditions = conditions_of(problem, found, memory.whole(seen), self.width_scale)
+        return replace(stream, parameters=parameters, clusters=sums, members=seen), conditions
+
+    def _clusterer(self) -> SoftSubspace:
+        return fresh_clusterer(self.clusterer, self._kind, self.n_rules, self.random_state)
+
+    def _check_given(self, rules: Any) -> None:
+        """Refuse rules about other features than those of the data."""
+        if not isinstance(rules, RuleBase):
+            raise ValueError(f"rules must be a RuleBase or None, got {rules!r}.")
+        if self.clusterer is not None:
+            raise ValueError("rules that are there already need no clusterer; give one of the two.")
+        if rules.n_features != self.n_features_in_:
+            raise ValueError(
+                f"the rules have {rules.n_features} features and X has {self.n_features_in_} features."
+            )
+        if hasattr(self, "feature_names_in_") and self._names.features != rules.feature_names:
+            raise ValueError(
+                f"X has the columns {self._names.features}, and the rules are about {rules.feature_names}."
+            )
+
+    def _names_for(self, y: Any) -> Names:
+        given = getattr(self, "feature_names_in_", None)
+        features = default_names(self.n_features_in_) if given is None else tuple(map(str, given))
+        choices = self.rules.choices if isinstance(self.rules, RuleBase) else ()
+        self._names = Names(features, str(getattr(y, "name", None) or "y"), choices)
+        return self._names
+
+    def _keep(self, problem: Problem, rules: Moving, names: Names) -> None:
+        found = rule_base(problem, rules, self._recipe, names)
+        self.rules_ = replace(found, summary=seen_by(found, problem))
+        self.n_rules_ = self.rules_.n_rules
+        self.feature_importances_ = importances(problem, self.rules_)
+        if found.classes is not None:
+            self.classes_ = found.classes
+
+
+_RULE_PARAMETERS = """\
+n_rules : int, default=30
+        Number of rules R; fewer if there are fewer distinct rows, which ``n_rules_`` then says.
+    order : {0, 1}, default=0
+        Whether a rule concludes constants or linear functions of the inputs.
+    clusterer : clusterer of this library, default=None
+        What finds the rules; {default} if None. Its ``n_clusters`` is overridden by ``n_rules``, its
+        ``random_state`` by this model's unless that is None, its ``n_jobs`` always; its ``warm_start`` has no
+        effect here.
+    rules : RuleBase, default=None
+        Rules that are there already, written by hand or learned before. Their conditions are taken as they are, in
+        place of a clusterer's, and what they conclude is fitted anew."""
+
+_FITTED_PARAMETERS = """\
+width_scale : float or "auto", default="auto"
+        The paper's h. The variance of a condition's bell curve is h times the standard deviation of the
+        cluster in that feature, so conditions are wider by the square root of h. "auto" is the square root
+        of the number of features, which keeps the sum over all conditions in balance.
+    alpha : float, default=0.01
+        The paper's lambda: ridge penalty of the consequents. In refinement it holds back what
+        sets rules apart more than what all of them conclude.
+    refine : int, default=0
+        Iterations, at most, in which centres, widths and consequents then move together to fit the data
+        better; 0 leaves the rules where clustering and least squares put them, as in the paper. Classifiers are
+        refined on cross-entropy, which gives probabilities worth using, regressors on squared errors. A few
+        hundred are usual.
+    pull : float, default=1.0
+        How strongly refinement holds centres and conditions back where they began; like ``alpha`` it competes
+        with a sum over samples.
+    conditions : float, default=None
+        How many conditions a rule may have on average. Refinement then goes on to drive the least useful
+        conditions to "any value" until rules are that short, and drops rules that add nothing. Short rules often
+        predict as well as long ones, or better."""
+
+_MORE_PARAMETERS = """\
+standardize : bool, default=True
+        Learn in z-scores, so that units do not matter; rules are reported in the user's units all the same.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the starting points."""
+
+_ATTRIBUTES = """\
+rules_ : RuleBase
+        The fitted model: an immutable value that predicts on its own. ``print(model.rules_)`` shows it.
+    n_rules_ : int
+        Number of rules.
+    feature_importances_ : array of shape (n_features,)
+        How much the outputs change with each feature: the root mean square slope over the training rows,
+        per standard deviation of the feature, as shares of one.
+    refine_history_ : array of shape (n_iterations + 1,)
+        The mean loss with its penalties before refinement and after each of its iterations; it never rises.
+        Empty without refinement."""
+
+
+DOCUMENTATION = {
+    "rules": _RULE_PARAMETERS,
+    "fitted": _FITTED_PARAMETERS,
+    "more": _MORE_PARAMETERS,
+    "attributes": _ATTRIBUTES,
+}
+"""What the documentation of rule models has in common."""
+
+
+@documented(**DOCUMENTATION, default="SESSC")
+class TSKClassifier(_TSK, ClassAnswers):
+    r"""A classifier made of IF-THEN rules, the paper's SESSC-LSE by default.
+
+    Clusters become rules, :math:`\Sigma_{rd} = h \sqrt{\mathrm{mean}_r (x_d - v_{rd})^2}` says how wide their
+    conditions are, and least squares on one-hot classes says what they conclude:
+
+    .. math::
+        \hat y(x) = \sum_r \bar f_r(x)\, (b_{r0} + b_r \cdot x), \qquad
+        \bar f_r(x) \propto \exp\Big( -\sum_d \frac{(x_d - v_{rd})^2}{2 \Sigma_{rd}} \Big).
+
+    Parameters
+    ----------
+    {rules}
+    {fitted}
+    class_weight : None, "balanced" or dict, default=None
+        Weight of each class in least squares and refinement; "balanced" makes every class weigh the same.
+    {more}
+    n_jobs : int, default=None
+        Threads over blocks of rows; results do not depend on it.
+
+    Attributes
+    ----------
+    {attributes}
+    classes_ : array of shape (n_classes,)
+        The classes, in the order of the columns of ``predict_proba``.
+
+    References
+    ----------
+    Y. Cui, H. Wang and D. Wu, "Supervised Enhanced Soft Subspace Clustering (SESSC) for TSK Fuzzy
+    Classifiers".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sessc import TSKClassifier
+    >>> iris = load_iris(as_frame=True)
+    >>> model = TSKClassifier(n_rules=3, random_state=0).fit(iris.data, iris.target_names[iris.target])
+    >>> print(model.rules_)
+    3 rules for classification by 4 features, with constant outputs.
+    <BLANKLINE>
+    Rule 1 (... % of the data)
+      IF   ...
+      THEN ...
+    """
+
+    def __init__(
+        self,
+        n_rules: int = 30,
+        *,
+        order: int = 0,
+        clusterer: Any = None,
+        rules: RuleBase | None = None,
+        width_scale: Any = "auto",
+        alpha: float = 0.01,
+        refine: int = 0,
+        pull: float = 1.0,
+        conditions: float | None = None,
+        class_weight: Any = None,
+        standardize: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        super().__init__(
+            n_rules=n_rules,
+            order=order,
+            clusterer=clusterer,
+            rules=rules,
+            width_scale=width_scale,
+            alpha=alpha,
+            refine=refine,
+            pull=pull,
+            conditions=conditions,
+            standardize=standardize,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.class_weight = class_weight
+
+
+@documented(**DOCUMENTATION, default='``SESSC(loss="squared")``')
+class TSKRegressor(_TSK, ValueAnswers):
+    r"""A regressor made of IF-THEN rules.
+
+    As :class:`TSKClassifier`, with rules found by SESSC with the squared loss. Targets are standardised
+    inside; rules are reported in their own units.
+
+    Parameters
+    ----------
+    {rules}
+    {fitted}
+    {more}
+    n_jobs : int, default=None
+        Threads over blocks of rows; results do not depend on it.
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sessc import TSKRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = TSKRegressor(n_rules=5, order=1, alpha=10.0, random_state=0).fit(X, y)
+    >>> round(model.score(X, y), 1)
+    0.5
+    """
+
+    def __init__(
+        self,
+        n_rules: int = 30,
+        *,
+        order: int = 0,
+        clusterer: Any = None,
+        rules: RuleBase | None = None,
+        width_scale: Any = "auto",
+        alpha: float = 0.01,
+        refine: int = 0,
+        pull: float = 1.0,
+        conditions: float | None = None,
+        standardize: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        super().__init__(
+            n_rules=n_rules,
+            order=order,
+            clusterer=clusterer,
+            rules=rules,
+            width_scale=width_scale,
+            alpha=alpha,
+            refine=refine,
+            pull=pull,
+            conditions=conditions,
+            standardize=standardize,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )

@@ -1,0 +1,341 @@
+"""Candidates against folds: what cross-validated rule models search with.
+
+Within a fold all candidates share their starting points and all widths share one clustering. Without refinement
+all penalties share one decomposition too, and a search costs little more than its clusterings; with it every
+penalty is a descent of its own.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from inspect import signature
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+
+from .._array import Array
+from .._progress import Progress
+from ..cluster.base import Clusters, SoftSubspace, votes
+from ..rows.base import ArrayRows
+from ..rows.target import class_of
+from ..rules.base import Link
+from .estimators import decision
+from .recipe import Conditions, Problem, Recipe, conditions_of, improved, least_squares, members, rule_base
+from .refine import Moving
+
+__all__ = ["Candidate", "Fold", "Ranges", "Search", "Trial", "cv_results", "highest", "last_stage", "simplest"]
+
+Candidate = dict[str, Any]
+Formula = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """What is tried with each clustering, in all combinations."""
+
+    width_scales: list
+    alphas: list[float]
+    conditions: list[float | None]
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return len(self.width_scales), len(self.alphas), len(self.conditions)
+
+    def params(self) -> Iterator[Candidate]:
+        for width_scale, alpha, conditions in product(self.width_scales, self.alphas, self.conditions):
+            short = {} if self.conditions == [None] else {"conditions": conditions}
+            yield {"width_scale": width_scale, "alpha": alpha} | short
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One training part as a problem, and the test part to score candidates on."""
+
+    problem: Problem
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray | None
+    scorer: Any
+
+    def score(self, formula: Formula, known: np.ndarray, link: Link) -> float:
+        """The score of a formula for outputs, whose values for the test part are known."""
+        labels = self.problem.target.labels
+        answers = (
+            _Values(self.X, formula, known) if labels is None else _Classes(self.X, formula, known, link, labels)
+        )
+        weight = {} if self.weight is None or not _takes_weights(self.scorer) else {"sample_weight": self.weight}
+        with warnings.catch_warnings():
+            # A rare class may be missing from a fold; saying so for every candidate helps nobody.
+            warnings.filterwarnings("ignore", message="y_pred contains classes not in y_true")
+            return float(self.scorer(answers, self.X, self.y, **weight))
+
+    def score_clusters(self, found: Clusters, recipe: Recipe) -> float:
+        """How well the clusters predict by themselves, before any least squares."""
+        formula = partial(_said_by_clusters, self.problem, found)
+        return self.score(formula, formula(self.X), self.problem.kind.link(recipe))
+
+    def score_rules(self, found: Clusters, recipe: Recipe, ranges: Ranges) -> np.ndarray:
+        """Scores (width_scales, alphas, conditions) of the rules made of these clusters."""
+        sums, scores = members(self.problem, found), np.empty(ranges.shape)
+        score = self._score_refined if recipe.refine else self._score_path
+        for h, width_scale in enumerate(ranges.width_scales):
+            scores[h] = score(conditions_of(self.problem, found, sums, width_scale), recipe, ranges)
+        return scores
+
+    def _score_path(self, conditions: Conditions, recipe: Recipe, ranges: Ranges) -> np.ndarray:
+        """Scores (alphas, 1) of least squares, whose outputs for all penalties are one product."""
+        path = least_squares(self.problem, conditions, recipe.order, ranges.alphas)
+        # As if one rule base had the outputs of all penalties side by side.
+        together = Moving.from_rules(*conditions, np.concatenate(path, axis=2))
+        all_rules = rule_base(self.problem, together, recipe)
+        outputs = np.split(all_rules.outputs(self.X), len(path), axis=1)
+        consequents = np.split(all_rules.consequents, len(path), axis=2)
+        each = zip(consequents, outputs, strict=True)
+        return np.asarray(
+            [[self.score(replace(all_rules, consequents=B).outputs, known, all_rules.link)] for B, known in each]
+        )
+
+    def _score_refined(self, conditions: Conditions, recipe: Recipe, ranges: Ranges) -> np.ndarray:
+        """Scores (alphas, conditions) of refined rules."""
+        scores = np.empty((len(ranges.alphas), len(ranges.conditions)))
+        for a, alpha in enumerate(ranges.alphas):
+            # One penalty at a time, as the plain model has it: descent makes much of a difference in the last bit.
+            [consequents] = least_squares(self.problem, conditions, recipe.order, [alpha])
+            start, this = Moving.from_rules(*conditions, consequents), replace(recipe, alpha=alpha)
+            found, _ = improved(self.problem, start, this, ranges.conditions)
+            for c, moving in enumerate(found):
+                rules = rule_base(self.problem, moving, this)
+                scores[a, c] = self.score(rules.outputs, rules.outputs(self.X), rules.link)
+        return scores
+
+
+def _said_by_clusters(problem: Problem, found: Clusters, X: np.ndarray) -> np.ndarray:
+    objective, parameters = found.objective.without_labels(), found.parameters
+    rows = ArrayRows(X).standardized(problem.rows.center, problem.rows.scale).prepared(objective.columns)
+    outputs = problem.target.in_units(parameters.Z)
+    return rows.map(partial(votes, outputs, objective, objective.coefficients(parameters)))
+
+
+def _takes_weights(scorer: Any) -> bool:
+    """Whether a scorer, or the metric it is made of, has a place for sample weights."""
+    parameters = signature(getattr(scorer, "_score_func", scorer)).parameters
+    return "sample_weight" in parameters or any(p.kind == p.VAR_KEYWORD for p in parameters.values())
+
+
+class _Contender(BaseEstimator):
+    """A candidate as a predictor, for scorers. What it says of the test part is known already."""
+
+    def __init__(self, X: np.ndarray, formula: Formula, known: np.ndarray):
+        self.X, self.formula, self.known = X, formula, known
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def _outputs(self, X: Any) -> np.ndarray:
+        return self.known if X is self.X else self.formula(np.asarray(X))
+
+
+class _Classes(ClassifierMixin, _Contender):
+    def __init__(self, X: np.ndarray, formula: Formula, known: np.ndarray, link: Link, classes: np.ndarray):
+        super().__init__(X, formula, known)
+        self.link, self.classes_ = link, classes
+
+    def predict(self, X: Any) -> np.ndarray:
+        return class_of(self._outputs(X), self.classes_)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        return self.link(self._outputs(X))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        return decision(self._outputs(X))
+
+
+class _Values(RegressorMixin, _Contender):
+    def predict(self, X: Any) -> np.ndarray:
+        return self._outputs(X)[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A candidate and how it did on each fold."""
+
+    stage: int
+    params: Candidate
+    scores: np.ndarray
+    size: float
+    """How many numbers its rules consist of, at most."""
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.scores))
+
+    def loses_to(self, other: Trial, overlap: float) -> tuple[float, float]:
+        """By how much on average, and the standard error of that, as Nadeau and Bengio correct it.
+
+        Training parts overlap, so that folds know less together than as many independent ones would.
+        """
+        lost = other.scores - self.scores
+        spread = np.std(lost, ddof=1) if len(lost) > 1 else 0.0
+        return float(np.mean(lost)), float(spread * np.sqrt(1 / len(lost) + overlap))
+
+
+def highest(trials: list[Trial]) -> Trial:
+    """The trial of the highest mean score, the first of equals; one without a score is never chosen."""
+    scored = [trial for trial in trials if not np.isnan(trial.mean)]
+    if not scored:
+        raise ValueError("scoring gave NaN for every candidate; choose a score that every fold allows.")
+    return max(scored, key=lambda trial: trial.mean)
+
+
+def last_stage(trials: list[Trial]) -> list[Trial]:
+    return [trial for trial in trials if trial.stage == trials[-1].stage]
+
+
+def simplest(trials: list[Trial], parsimony: float, overlap: float) -> Trial:
+    """The best of the smallest models that lose to the best by no more than so many standard errors."""
+    best = highest(trials)
+    good = [best]
+    for trial in trials:
+        loss, error = trial.loses_to(best, overlap)
+        if loss <= parsimony * error:
+            good.append(trial)
+    least = min(trial.size for trial in good)
+    return highest([trial for trial in good if trial.size == least])
+
+
+@dataclass(frozen=True)
+class Search:
+    """Candidates against folds. A unit of work is one fold with some of the candidates."""
+
+    folds: list[Fold]
+    candidates: list[Candidate]
+    ranges: Ranges
+    staged: bool
+    n_jobs: int | None
+
+    def run(self, shape: Candidate, clusterer: SoftSubspace, recipe: Recipe, progress: Progress) -> list[Trial]:
+        """The trials of rules of one shape: of so many, which this clusterer finds, and of an order."""
+        work = [_Work(fold, clusterer, fold.problem.starts(clusterer), recipe, self.ranges) for fold in self.folds]
+        size = partial(self._size, clusterer.n_clusters, recipe.order)
+        return (self._staged if self.staged else self._joint)(shape, work, size, progress)
+
+    @property
+    def n_steps(self) -> int:
+        """Units of work for each shape."""
+        return len(self.folds) * (len(self._chunks) + int(self.staged))
+
+    def _staged(self, shape: Candidate, work: list[_Work], size: Any, progress: Progress) -> list[Trial]:
+        """First the clusterer's parameters, by how well its clusters predict; then widths and penalties."""
+        votes = self._over_candidates(_vote, work, progress)
+        first = [
+            Trial(1, shape | _prefixed(candidate), np.asarray([score for score, _ in row]), size())
+            for candidate, row in zip(self.candidates, votes, strict=True)
+        ]
+        best = first.index(highest(first))
+        tasks = [delayed(_make_rules)(one, solved) for one, (_, solved) in zip(work, votes[best], strict=True)]
+        scores = np.stack(self._run(tasks, progress), axis=-1)
+        return first + self._rule_trials(2, first[best].params, scores, size)
+
+    def _joint(self, shape: Candidate, work: list[_Work], size: Any, progress: Progress) -> list[Trial]:
+        """Every clustering with all its widths and penalties."""
+        scores = self._over_candidates(_cluster_and_make_rules, work, progress)
+        return [
+            trial
+            for candidate, row in zip(self.candidates, scores, strict=True)
+            for trial in self._rule_trials(1, shape | _prefixed(candidate), np.stack(row, axis=-1), size)
+        ]
+
+    def _rule_trials(self, stage: int, params: Candidate, scores: np.ndarray, size: Any) -> list[Trial]:
+        each = zip(self.ranges.params(), scores.reshape(-1, scores.shape[-1]), strict=True)
+        return [Trial(stage, params | more, by_fold, size(more.get("conditions"))) for more, by_fold in each]
+
+    def _size(self, n_rules: int, order: int, conditions: float | None = None) -> float:
+        """How many numbers rules of at most so many conditions consist of, at most."""
+        problem = self.folds[0].problem
+        n_features, n_outputs = problem.rows.n_features, len(problem.target.first_outputs)
+        if problem.target.labels is not None:
+            n_outputs -= 1  # probabilities sum to one
+        length = n_features if conditions is None else min(conditions, n_features)
+        if n_rules == 1:
+            length = 0
+        return n_rules * (2 * length + n_outputs * (1 + order * n_features))
+
+    @property
+    def _chunks(self) -> list[list[Candidate]]:
+        n_chunks = min(len(self.candidates), 2 * effective_n_jobs(self.n_jobs))
+        bounds = np.linspace(0, len(self.candidates), n_chunks + 1).astype(int)
+        return [self.candidates[low:high] for low, high in pairwise(bounds)]
+
+    def _over_candidates(self, fn: Any, work: list[_Work], progress: Progress) -> list[list]:
+        """``fn(work, candidate)`` as rows of candidates by columns of folds."""
+        tasks = [delayed(_each)(fn, one, chunk) for one in work for chunk in self._chunks]
+        done = iter(self._run(tasks, progress))
+        by_fold = [[result for _ in self._chunks for result in next(done)] for _ in work]
+        return [list(row) for row in zip(*by_fold, strict=True)]
+
+    def _run(self, work: list, progress: Progress) -> list:
+        results = []
+        for result in Parallel(n_jobs=self.n_jobs, return_as="generator")(work):
+            results.append(result)
+            progress.step()
+        return results
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A fold with what all its candidates of one shape share."""
+
+    fold: Fold
+    clusterer: SoftSubspace
+    starts: list[Array]
+    recipe: Recipe
+    ranges: Ranges
+
+    def clusters(self, candidate: Candidate) -> Clusters:
+        return self.fold.problem.clusters(clone(self.clusterer).set_params(**candidate), self.starts)
+
+
+def _each(fn: Any, work: _Work, candidates: list[Candidate]) -> list:
+    return [fn(work, candidate) for candidate in candidates]
+
+
+def _vote(work: _Work, candidate: Candidate) -> tuple[float, Clusters]:
+    found = work.clusters(candidate)
+    return work.fold.score_clusters(found, work.recipe), found
+
+
+def _make_rules(work: _Work, found: Clusters) -> np.ndarray:
+    return work.fold.score_rules(found, work.recipe, work.ranges)
+
+
+def _cluster_and_make_rules(work: _Work, candidate: Candidate) -> np.ndarray:
+    return _make_rules(work, work.clusters(candidate))
+
+
+def _prefixed(candidate: Candidate) -> Candidate:
+    return {f"clusterer__{name}": value for name, value in candidate.items()}
+
+
+def cv_results(trials: list[Trial]) -> dict[str, Any]:
+    """A table as GridSearchCV's ``cv_results_``, with the stage each row belongs to."""
+    names = list(dict.fromkeys(name for trial in trials for name in trial.params))
+    scores = np.stack([trial.scores for trial in trials])
+    means, stages = scores.mean(axis=1), np.asarray([trial.stage for trial in trials])
+    ranked = np.where(np.isnan(means), -np.inf, means)
+    beaten_by = (ranked > ranked[:, None]) & (stages == stages[:, None])
+    return (
+        {"stage": stages, "params": [trial.params for trial in trials]}
+        | {f"param_{name}": [trial.params.get(name) for trial in trials] for name in names}
+        | {f"split{k}_test_score": column for k, column in enumerate(scores.T)}
+        | {
+            "mean_test_score": means,
+            "std_test_score": scores.std(axis=1),
+            "rank_test_score": 1 + beaten_by.sum(axis=1),
+        }
+    )

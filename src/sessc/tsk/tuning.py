@@ -1,0 +1,526 @@
+"""Rule models that choose their own parameters by cross-validation, as RidgeCV is to Ridge.
+
+A search has two parts: what finds the rules (the clusterer's parameters) and what is made of them (widths,
+penalties and lengths).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, product
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, clone
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
+from sklearn.utils import check_random_state
+
+from .._progress import Progress, with_callbacks
+from ..cluster.base import SoftSubspace, label_loss
+from ..cluster.documentation import documented
+from ..cluster.ranges import COUNT, NOT_NEGATIVE, check_each, check_parameters, one_of, or_auto
+from ..rows.base import ArrayRows
+from ..rows.clean import existing_rows, read_table, read_targets, read_weights
+from ..rows.read import in_memory
+from .estimators import (
+    ALPHA,
+    CONDITIONS,
+    DOCUMENTATION,
+    ORDER,
+    PULL,
+    REFINE,
+    WIDTH_SCALE,
+    ClassAnswers,
+    RuleModel,
+    TSKClassifier,
+    TSKRegressor,
+    ValueAnswers,
+)
+from .recipe import Recipe, check_clusterer, fresh_clusterer, pose
+from .search import Candidate, Fold, Ranges, Search, Trial, cv_results, highest, last_stage, simplest
+
+__all__ = ["TSKClassifierCV", "TSKRegressorCV", "searching"]
+
+Split = tuple[np.ndarray, np.ndarray]
+
+DEFAULT_GRID = {"gamma": (1.0, 10.0, 100.0), "beta": (0.1, 1.0, 10.0)}
+"""What is searched for the default clusterer, SESSC, if rules are not refined."""
+
+PLAIN_WIDTHS, PLAIN_ALPHAS = (1.0, 3.0, 10.0, 30.0), (0.001, 0.01, 0.1, 1.0, 10.0)
+"""What is searched for rules that are not refined."""
+
+REFINED_WIDTHS, REFINED_ALPHAS = ("auto",), (0.03, 0.3, 3.0, 30.0)
+"""What is searched for rules that are refined."""
+
+SHAPES = ((1, 1), (1, 2), (1, 4), (1, 8), (0, 5), (0, 10), (0, 20), (0, 30))
+"""Orders and numbers of refined rules, for each order as long as more rules help. One linear rule is a linear
+model."""
+
+N_FOLDS, JUDGED_ROWS, MOST_REPEATS = 5, 1000, 5
+"""Folds are repeated until so many rows were judged."""
+
+
+class _Searches(RuleModel):
+    """The search, the same for classifiers and regressors. It has a plain model, whose parameters it chooses."""
+
+    _ranges = {
+        "order": or_auto(ORDER),
+        "refine": REFINE,
+        "pull": PULL,
+        "search": one_of("auto", "staged", "joint"),
+        "parsimony": NOT_NEGATIVE,
+    }
+    class_weight: Any = None
+    default_scoring: str
+    """The score that is asked for if none is named."""
+
+    def __init__(
+        self,
+        n_rules: Any,
+        order: Any,
+        clusterer: Any,
+        clusterer_grid: Any,
+        width_scales: Any,
+        alphas: Any,
+        refine: int,
+        pull: float,
+        conditions: Any,
+        search: str,
+        parsimony: float,
+        cv: Any,
+        scoring: Any,
+        standardize: bool,
+        random_state: Any,
+        n_jobs: int | None,
+    ):
+        self.n_rules = n_rules
+        self.order = order
+        self.clusterer = clusterer
+        self.clusterer_grid = clusterer_grid
+        self.width_scales = width_scales
+        self.alphas = alphas
+        self.refine = refine
+        self.pull = pull
+        self.conditions = conditions
+        self.search = search
+        self.parsimony = parsimony
+        self.cv = cv
+        self.scoring = scoring
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _plain(self, seed: Any) -> Any:
+        """The model whose parameters are searched."""
+        raise NotImplementedError
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Search the parameters by cross-validation, then learn the rules from all rows with the best.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            Used in fitting and in scoring.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        if not in_memory(X):
+            name = type(self).__name__
+            raise ValueError(
+                f"{name} cross-validates rows in memory; tune on some of them as a NumPy array or frame."
+            )
+        ranges, shapes = self._to_try(), self._shapes()
+        seed = _seed(self.random_state, self.clusterer)
+        clusterer = fresh_clusterer(self.clusterer, self._kind, shapes[0]["n_rules"], seed)
+        candidates = self._candidates(clusterer)
+        splits, folds = self._folds(X, y, sample_weight, clusterer.random_state if seed is None else seed)
+        search = Search(folds, candidates, ranges, self._is_staged(clusterer, candidates), self.n_jobs)
+        trials = self._tried(search, shapes, clusterer)
+        self.cv_results_ = cv_results(trials)
+        overlap = float(np.mean([len(test) / len(train) for train, test in splits]))
+        best = simplest(last_stage(trials), self.parsimony, overlap)
+        self.best_params_, self.best_score_ = best.params, best.mean
+        plain = self._plain(seed).set_params(**shapes[0]).set_params(**best.params)
+        self._adopt(plain.fit(X, y, sample_weight))
+        return self
+
+    def _tried(self, search: Search, shapes: list[Candidate], clusterer: SoftSubspace) -> list[Trial]:
+        """The trials of every shape, of each order as long as more rules help."""
+        progress = Progress(self, len(shapes) * search.n_steps, "fold")
+        trials: list[Trial] = []
+        for _, growing in groupby(shapes, key=lambda shape: shape["order"]):
+            reached = -np.inf
+            for shape in growing:
+                recipe = Recipe(shape["order"], 0.0, self.refine, self.pull)
+                of_shape = clone(clusterer).set_params(n_clusters=shape["n_rules"])
+                found = search.run(shape if len(shapes) > 1 else {}, of_shape, recipe, progress)
+                trials += found
+                score = highest(last_stage(found)).mean
+                if self._grows and score <= reached:
+                    break
+                reached = max(reached, score)
+        progress.finish()
+        return trials
+
+    def _to_try(self) -> Ranges:
+        widths, alphas = (REFINED_WIDTHS, REFINED_ALPHAS) if self.refine else (PLAIN_WIDTHS, PLAIN_ALPHAS)
+        return Ranges(
+            _each_of("width_scales", self.width_scales, widths, WIDTH_SCALE),
+            _each_of("alphas", self.alphas, alphas, ALPHA),
+            _each_of("conditions", [None] if self.conditions is None else self.conditions, (), CONDITIONS),
+        )
+
+    def _shapes(self) -> list[Candidate]:
+        """Orders and numbers of rules to try, the simplest first."""
+        free = SHAPES if self.refine else ((0, 30),)
+        orders = sorted({order for order, _ in free}) if self.order == "auto" else [self.order]
+        if isinstance(self.n_rules, str) and self.n_rules == "auto":
+            known = [(order, n) for order, n in free if order in orders]
+            pairs = known or [(order, n) for order in orders for _, n in free]
+        else:
+            numbers = _each_of("n_rules", self.n_rules, (), COUNT)
+            pairs = [(order, n) for n in numbers for order in orders]
+        return [{"order": order, "n_rules": n} for order, n in pairs]
+
+    def _candidates(self, clusterer: SoftSubspace) -> list[Candidate]:
+        grid = self.clusterer_grid
+        if grid is None:
+            grid = DEFAULT_GRID if self.clusterer is None and not self.refine else {}
+        grids = [grid] if isinstance(grid, Mapping) else list(grid)
+        for name, values in (item for one in grids for item in one.items()):
+            check_each(f"clusterer_grid[{name!r}]", values)
+            if "__" in name:
+                raise ValueError(f"clusterer_grid names the clusterer's own parameters, without __; got {name!r}.")
+            if name in ("n_clusters", "init", "n_init", "random_state"):
+                raise ValueError(f"clusterer_grid must not hold {name!r}: starts are shared by candidates.")
+        if not grids:
+            raise ValueError(f"clusterer_grid must hold at least one candidate, got {grid!r}.")
+        candidates = list(_combinations(grids))
+        for candidate in candidates:
+            check_clusterer(clone(clusterer).set_params(**candidate), self._kind)
+        return candidates
+
+    @property
+    def _grows(self) -> bool:
+        """Whether more rules are tried only as long as that helps."""
+        return isinstance(self.n_rules, str)
+
+    def _folds(self, X: Any, y: Any, sample_weight: Any, seed: Any) -> tuple[list[Split], list[Fold]]:
+        """Training and test rows of each fold, by number and as problems; the same for all shapes."""
+        table = read_table(self, X, reset=True)
+        y, weight = read_targets(self, y, table), read_weights(sample_weight, table)
+        counts = np.ones(len(table), bool) if weight is None else weight > 0
+        table, y, weight = existing_rows(table, y, weight)
+        self._posed(table, y, weight)  # complain about y before splitting it
+        splits = list(self._splits(table, y, counts, seed))
+        scorer = get_scorer(self.scoring or self.default_scoring)
+        folds = []
+        for train, test in splits:
+            by_part = (None, None) if weight is None else (weight[train], weight[test])
+            problem = self._posed(table[train], y[train], by_part[0])
+            folds.append(Fold(problem, table[test], y[test], by_part[1], scorer))
+        return splits, folds
+
+    def _posed(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Any:
+        rows = ArrayRows(X, y, weight)
+        return pose(rows, self._kind, class_weight=self.class_weight, standardize=self.standardize)
+
+    def _splits(self, X: np.ndarray, y: np.ndarray, counts: np.ndarray, seed: Any) -> Iterator[Split]:
+        """Training and test rows of each fold, among rows that exist; ``counts`` says which of those given do."""
+        cv = self._repeated(len(X), seed) if self.cv is None else self.cv
+        splitter = check_cv(cv, y, classifier=isinstance(self, ClassifierMixin))
+        if not isinstance(self.cv, Iterable):
+            yield from splitter.split(X, y)
+            return
+        given, place = np.arange(len(counts)), np.cumsum(counts) - 1  # rows are numbered as they were given
+        for parts in splitter.split(given, given):
+            train, test = (given[part] for part in parts)
+            yield place[train[counts[train]]], place[test[counts[test]]]
+
+    def _repeated(self, n_rows: int, seed: Any) -> Any:
+        """Five folds; of few rows again and again, for their scores are noisy."""
+        splitter = RepeatedStratifiedKFold if isinstance(self, ClassifierMixin) else RepeatedKFold
+        repeats = min(MOST_REPEATS, -(-JUDGED_ROWS // n_rows))
+        return splitter(n_splits=N_FOLDS, n_repeats=repeats, random_state=seed)
+
+    def _is_staged(self, clusterer: SoftSubspace, candidates: list[Candidate]) -> bool:
+        predicts = label_loss(clusterer) is not None
+        if self.search == "auto":
+            return predicts and len(candidates) > 1
+        if self.search == "staged" and not predicts:
+            name = type(clusterer).__name__
+            raise ValueError(f'search="staged" needs a clusterer that predicts, and {name} does not; use "joint".')
+        return self.search == "staged"
+
+    def _adopt(self, model: RuleModel) -> None:
+        for name in ("rules_", "n_rules_", "feature_importances_", "refine_history_", "classes_"):
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+
+
+def _seed(random_state: Any, clusterer: Any) -> Any:
+    """One seed for all folds and candidates; None where the clusterer's own is to be used."""
+    if isinstance(random_state, (int, np.integer)) or (
+        random_state is None and getattr(clusterer, "random_state", None) is not None
+    ):
+        return random_state
+    return check_random_state(random_state).randint(2**31)
+
+
+def _each_of(name: str, values: Any, auto: Sequence, allowed: Any) -> list:
+    """Values to try, from a list, a single value, or the word for the library's own choice."""
+    if auto and isinstance(values, str) and values == "auto":
+        return list(auto)
+    if isinstance(values, Number):
+        if not allowed.includes(values):
+            raise ValueError(f"{name} must be {allowed}, got {values!r}.")
+        values = [values]
+    return check_each(name, values, allowed)
+
+
+def _combinations(grids: Sequence[Mapping[str, Sequence]]) -> Iterator[Candidate]:
+    """All combinations of each grid in turn, the last parameter varying fastest."""
+    for grid in grids:
+        for values in product(*grid.values()):
+            yield dict(zip(grid, values, strict=True))
+
+
+_SEARCH_PARAMETERS = """\
+n_rules : int, list of int or "auto", default="auto"
+        Numbers of rules to try. "auto" goes with the order, 1, 2, 4 and 8 linear rules, and 5, 10, 20 and 30
+        constant ones, and tries more only as long as that helps; without refinement it is 30, as in the paper.
+        One linear rule is a linear model.
+    order : {0, 1, "auto"}, default="auto"
+        Whether a rule concludes constants or linear functions of the inputs; "auto" tries both, or
+        without refinement constants only.
+    clusterer : clusterer of this library, default=None
+        What finds the rules; see the plain model.
+    clusterer_grid : dict of lists or list of such dicts, default=None
+        Values of the clusterer's parameters to try, in all combinations. By default a clusterer is taken as it
+        is; without refinement the default one is tried with :math:`\\gamma` in 1, 10, 100 and :math:`\\beta` in
+        0.1, 1, 10.
+    width_scales : list or "auto", default="auto"
+        Values of ``width_scale``, the paper's h, to try: numbers, or "auto" among them. By default "auto" alone;
+        without refinement 1, 3, 10, 30.
+    alphas : list of float or "auto", default="auto"
+        Values of ``alpha``, the paper's lambda, to try. By default 0.03, 0.3, 3, 30; without refinement 0.001,
+        0.01, 0.1, 1, 10.
+    refine : int, default=200
+        Iterations of refinement, at most; see the plain model. With 0 the search goes as the paper's does, over
+        fewer values.
+    pull : float, default=1.0
+        How strongly refinement holds rules back where they began.
+    conditions : float or list, default=None
+        Mean numbers of conditions per rule to try; None among them is no limit.
+    search : {"auto", "staged", "joint"}, default="auto"
+        "staged" first chooses the clusterer's parameters by how well its clusters predict by themselves and
+        then widths and penalties, as the paper does for SESSC; "joint" tries all combinations. "auto" is
+        staged for clusterers that use labels and joint for the others, which predict nothing by themselves.
+    parsimony : float, default=0.5
+        Of models that predict about equally well the simplest is chosen, the one that takes the fewest numbers
+        if its rules have as many conditions as they may. About equally well is within so many standard errors of
+        the difference from the best, corrected for training parts that overlap (Nadeau and Bengio, 2003). 0
+        chooses the best.
+    cv : int, splitter or iterable of (train, test), default=None
+        None takes five shuffled folds, and for fewer than a thousand rows repeats them, up to five times, because
+        the scores of few rows are noisy.
+    scoring : str or callable, default=None
+        A scikit-learn scorer; if None {scoring}."""
+
+_SEARCH_ATTRIBUTES = """\
+best_params_ : dict
+        The chosen parameters, as the plain model's ``set_params`` takes them.
+    best_score_ : float
+        Their mean score over the folds.
+    cv_results_ : dict of columns
+        One row for each candidate, in the order tried, as ``GridSearchCV`` gives it; ``stage`` says which part
+        of a staged search the row belongs to, and ranks are within it."""
+
+
+_SCORES = {
+    "classes": (
+        'balanced accuracy, which asks\n        for right answers only; "neg_log_loss" asks for good probabilities'
+    ),
+    "values": "the coefficient of determination, R²",
+}
+
+
+def _searching(kind: str, clusterer: str) -> Any:
+    return documented(
+        search=_SEARCH_PARAMETERS,
+        scoring=_SCORES[kind],
+        found=_SEARCH_ATTRIBUTES,
+        **DOCUMENTATION,
+        default=clusterer,
+    )
+
+
+@_searching("classes", "SESSC")
+class TSKClassifierCV(_Searches, ClassAnswers):
+    r"""A :class:`TSKClassifier` that chooses its own parameters by cross-validation.
+
+    Parameters
+    ----------
+    {search}
+    class_weight : None, "balanced" or dict, default=None
+        Weight of each class in least squares and refinement; "balanced" makes every class weigh the same.
+    {more}
+    n_jobs : int, default=None
+        Processes over folds and candidates; results do not depend on it.
+
+    Attributes
+    ----------
+    {attributes}
+    classes_ : array of shape (n_classes,)
+        The classes, in the order of the columns of ``predict_proba``.
+    {found}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sessc import TSKClassifierCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = TSKClassifierCV(n_rules=5, random_state=0).fit(X, y)
+    >>> model.best_score_ > 0.9
+    True
+    """
+
+    default_scoring = "balanced_accuracy"
+
+    def __init__(
+        self,
+        n_rules: Any = "auto",
+        *,
+        order: Any = "auto",
+        clusterer: Any = None,
+        clusterer_grid: Any = None,
+        width_scales: Any = "auto",
+        alphas: Any = "auto",
+        refine: int = 200,
+        pull: float = 1.0,
+        conditions: Any = None,
+        search: str = "auto",
+        parsimony: float = 0.5,
+        cv: Any = None,
+        scoring: Any = None,
+        class_weight: Any = None,
+        standardize: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        super().__init__(
+            n_rules=n_rules,
+            order=order,
+            clusterer=clusterer,
+            clusterer_grid=clusterer_grid,
+            width_scales=width_scales,
+            alphas=alphas,
+            refine=refine,
+            pull=pull,
+            conditions=conditions,
+            search=search,
+            parsimony=parsimony,
+            cv=cv,
+            scoring=scoring,
+            standardize=standardize,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.class_weight = class_weight
+
+    def _plain(self, seed: Any) -> TSKClassifier:
+        return TSKClassifier(
+            refine=self.refine,
+            pull=self.pull,
+            clusterer=self.clusterer,
+            class_weight=self.class_weight,
+            standardize=self.standardize,
+            random_state=seed,
+        )
+
+
+@_searching("values", '``SESSC(loss="squared")``')
+class TSKRegressorCV(_Searches, ValueAnswers):
+    r"""A :class:`TSKRegressor` that chooses its own parameters by cross-validation.
+
+    Parameters
+    ----------
+    {search}
+    {more}
+    n_jobs : int, default=None
+        Processes over folds and candidates; results do not depend on it.
+
+    Attributes
+    ----------
+    {attributes}
+    {found}
+    """
+
+    default_scoring = "r2"
+
+    def __init__(
+        self,
+        n_rules: Any = "auto",
+        *,
+        order: Any = "auto",
+        clusterer: Any = None,
+        clusterer_grid: Any = None,
+        width_scales: Any = "auto",
+        alphas: Any = "auto",
+        refine: int = 200,
+        pull: float = 1.0,
+        conditions: Any = None,
+        search: str = "auto",
+        parsimony: float = 0.5,
+        cv: Any = None,
+        scoring: Any = None,
+        standardize: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        super().__init__(
+            n_rules=n_rules,
+            order=order,
+            clusterer=clusterer,
+            clusterer_grid=clusterer_grid,
+            width_scales=width_scales,
+            alphas=alphas,
+            refine=refine,
+            pull=pull,
+            conditions=conditions,
+            search=search,
+            parsimony=parsimony,
+            cv=cv,
+            scoring=scoring,
+            standardize=standardize,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+
+    def _plain(self, seed: Any) -> TSKRegressor:
+        return TSKRegressor(
+            refine=self.refine,
+            pull=self.pull,
+            clusterer=self.clusterer,
+            standardize=self.standardize,
+            random_state=seed,
+        )
+
+
+def searching(model: Any, **ranges: Any) -> TSKClassifierCV | TSKRegressorCV:
+    """A search that tries these ranges with everything else as in a plain model."""
+    if not isinstance(model, (TSKClassifier, TSKRegressor)):
+        kinds = f"a TSKClassifier or TSKRegressor, got {type(model).__name__}"
+        raise ValueError(f"rules of several lengths need {kinds}; of a pipeline give the last step.")
+    kind = TSKClassifierCV if isinstance(model, ClassifierMixin) else TSKRegressorCV
+    own = model.get_params(deep=False)
+    fixed = {"width_scales": [own.pop("width_scale")], "alphas": [own.pop("alpha")]}
+    return kind(**(own | fixed | ranges))
