@@ -347,23 +347,27 @@ VARIANTS: dict[str, Variant] = {
         least_squares(minimising(Everything, ESSC), "gamma", "eta"), datasets=("segment",)
     ),
     "EWFCM-LSE, through a kernel": Variant(
-        searched(KernelEWFCM, gamma=Grids().gamma, width=(1.0, 2.0, 4.0)), splits=5
+        searched(KernelEWFCM, gamma=Grids().gamma, width=(1.0, 2.0, 4.0)), datasets=NAMES[:-1], splits=5
     ),
     "EWFCM-LSE, SCAD's delta": Variant(
-        searched(partial(SCAD, penalty="l2"), delta=(1.0, 10.0, 100.0, 1000.0, 10000.0))
+        searched(partial(SCAD, penalty="l2"), delta=(1.0, 10.0, 100.0, 1000.0, 10000.0)),
+        datasets=SMALL,
+        splits=5,
     ),
     "EWFCM-LSE, SCAD's adaptive delta": Variant(
-        searched(partial(SCAD, penalty="adaptive"), delta=(0.03, 0.1, 0.3, 1.0, 3.0))
+        searched(partial(SCAD, penalty="adaptive"), delta=(0.03, 0.1, 0.3, 1.0, 3.0)),
+        datasets=SMALL,
+        splits=5,
     ),
     "SFP, wider range": Variant(sfp_widely, splits=30),
     "SFP, printed range": Variant(sfp_as_printed, splits=14),
     "SFP, 100 rules": Variant(sfp(100), datasets=FOUR, splits=3),
     "SFP, 300 rules": Variant(sfp(300), datasets=FOUR, splits=2),
     **sessc("constant column", partial(minimising, Everything), datasets=("segment",)),
-    **sessc("random start", lambda estimator: partial(estimator, **RANDOM), datasets=SMALL),
-    **sessc("Z from clusters", starting_from_clusters, datasets=SMALL),
-    **sessc("squared loss", lambda estimator: partial(estimator, loss="squared"), datasets=SMALL),
-    **sessc("eta per sample", partial(minimising, LoweredEta), datasets=SMALL),
+    **sessc("random start", lambda estimator: partial(estimator, **RANDOM), datasets=SMALL, splits=8),
+    **sessc("Z from clusters", starting_from_clusters, datasets=SMALL, splits=8),
+    **sessc("squared loss", lambda estimator: partial(estimator, loss="squared"), datasets=SMALL, splits=8),
+    **sessc("eta per sample", partial(minimising, LoweredEta), datasets=SMALL, splits=8),
     "SESSC-LSE, searched jointly": Variant(
         least_squares(SESSC, "gamma", "eta", "beta"), datasets=("wpbc", "drd"), splits=30
     ),
