@@ -1,6 +1,7 @@
 """Recorded lines computed again, to see whether they come back.
 
     python -m experiments.again --draw 100                                   # at random, over all that is recorded
+    python -m experiments.again --draw 100 --record                          # and what came of it, for the page
     python -m experiments.again --methods SESSC --datasets wpbc steel        # these
     python -m experiments.again --methods SESSC --datasets wpbc --replace    # and those that differ recorded anew
 
@@ -10,6 +11,7 @@ A line comes back if its accuracies and its parameters do. Models of other packa
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import math
 import os
@@ -42,6 +44,16 @@ def same(before: Result, after: Result) -> bool:
     return ours == theirs
 
 
+def record(outcome: list[tuple[Result, bool]]) -> None:
+    """Write which lines were computed again, by which code, and whether they came back."""
+    ordered = sorted(outcome, key=lambda pair: (pair[0].method, pair[0].key))
+    with (RESULTS / "again.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["dataset", "split", "order", "method", "commit", "by", "same"])
+        for line, came_back in ordered:
+            writer.writerow([*line.key, line.commit, commit(), "yes" if came_back else "no"])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--draw", type=int, help="so many lines at random")
@@ -51,6 +63,7 @@ def main() -> None:
     parser.add_argument("--longest", type=float, default=math.inf, help="leave out lines that took more seconds")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one a core)")
     parser.add_argument("--replace", action="store_true", help="record anew what differs")
+    parser.add_argument("--record", action="store_true", help="write what came of it to again.csv")
     options = parser.parse_args()
     commit()
     lines = [
@@ -64,7 +77,8 @@ def main() -> None:
     ]
     if options.draw:
         lines = random.Random(options.seed).sample(lines, options.draw)
-    started, differ = time.perf_counter(), 0
+    started = time.perf_counter()
+    outcome: list[tuple[Result, bool]] = []
     with ProcessPoolExecutor(options.jobs, initializer=threadpool_limits, initargs=(1,)) as pool:
         running = {}
         for line, results, work in lines:
@@ -73,12 +87,15 @@ def main() -> None:
         for count, future in enumerate(as_completed(running), start=1):
             (line, results), now = running[future], future.result()
             print(f"\r{count}/{len(lines)}, {time.perf_counter() - started:.0f} s", end="", file=sys.stderr)
+            outcome.append((line, same(line, now)))
             if not same(line, now):
-                differ += 1
                 print(f"\n{line}\n{now}", flush=True)
                 if options.replace:
                     results.replace(now)
+    differ = sum(not came_back for _, came_back in outcome)
     print(f"\n{len(lines)} lines computed again with {commit()}, {differ} differ.")
+    if options.record:
+        record(outcome)
 
 
 if __name__ == "__main__":

@@ -383,6 +383,24 @@ class PaperPage(Page):
     def variants(self, method: str, order: int = 0) -> str:
         return variant_table(self.evidence, method, order)
 
+    def untuned(self, dataset: str, *setting: str | int) -> str:
+        """Mean BCA of SESSC by itself with the same gamma, eta and beta on five splits."""
+        rows = [row for row in read("defaults") if (row["dataset"], row["rules"]) == (dataset, "alone")]
+        values = [
+            [f"{v:g}" if isinstance(v, float) else v for v in (r["gamma"], r["eta"], r["beta"])] for r in rows
+        ]
+        wanted = [str(part) for part in setting]
+        return f"{np.mean([row['bca'] for row, own in zip(rows, values, strict=True) if own == wanted]):.1f}"
+
+    def again(self) -> str:
+        """What came of computing recorded lines again."""
+        lines = read("again")
+        same, methods = sum(line["same"] == "yes" for line in lines), len({line["method"] for line in lines})
+        return (
+            f"Of {len(lines)} recorded lines of {methods} methods, drawn at random and computed again with "
+            f"{lines[0]['by']}, {same} came back to the last digit."
+        )
+
     def defaults(self) -> str:
         return defaults_table()
 
