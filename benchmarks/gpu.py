@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from sessc import SESSC, Entropy, LogLoss, Objective, Power, TSKClassifier
-from sessc.rows.base import ArrayRows
+from sessc.rows.arrays import ArrayRows
 from sessc.rows.extent import centered
 from sessc.solve import alternate as solver
 from sessc.solve.alternate import alternate

@@ -24,7 +24,8 @@ from sklearn.utils import check_random_state
 from sessc import ESSC, EWFCM, FCM, SCAD, SESSC, KernelEWFCM, Objective, Power, SESSCClassifier
 from sessc._array import divide
 from sessc.datasets import NAMES
-from sessc.rows.base import ArrayRows, Samples
+from sessc.rows.arrays import ArrayRows
+from sessc.rows.base import Samples
 from sessc.rules.base import design, firing
 from sessc.solve.start import K_MEANS
 from sessc.terms.objective import Expansion, Parameters, Statistics

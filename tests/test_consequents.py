@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import formulas
-from sessc.rows.base import ArrayRows
+from sessc.rows.arrays import ArrayRows
 from sessc.tsk import consequents
 from sessc.tsk.consequents import ridge_path
 

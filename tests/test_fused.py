@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sessc import Entropy, LogLoss, Objective, Power, SquaredLoss, Uniform
-from sessc.rows.base import ArrayRows
+from sessc.rows.arrays import ArrayRows
 from sessc.rows.extent import centered, standardized
 from sessc.solve.start import first_parameters
 

@@ -9,7 +9,8 @@ import pytest
 import formulas
 from sessc import Entropy, LogLoss, Objective, Power, Quadratic, SquaredLoss, Uniform
 from sessc._array import to_numpy
-from sessc.rows.base import ArrayRows, Samples
+from sessc.rows.arrays import ArrayRows
+from sessc.rows.base import Samples
 from sessc.rows.extent import centered
 from sessc.solve.alternate import alternate
 from sessc.solve.start import first_parameters

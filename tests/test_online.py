@@ -22,7 +22,7 @@ from sessc import (
     TSKRegressor,
     Uniform,
 )
-from sessc.rows.base import ArrayRows
+from sessc.rows.arrays import ArrayRows
 from sessc.rows.extent import centered
 from sessc.solve.memory import SHARE, Memory
 from sessc.terms.objective import Parameters

@@ -14,7 +14,8 @@ import sessc.tsk.refine
 import sessc.tsk.simplify
 from sessc import TSKClassifier, TSKRegressor
 from sessc.datasets import make_spiral
-from sessc.rows.base import ArrayRows, Samples
+from sessc.rows.arrays import ArrayRows
+from sessc.rows.base import Samples
 from sessc.tsk.refine import APART, CrossEntropy, Moving, Prepared, Pulls, SquaredError, prepare, refine, slope
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sessc.rows.base import ArrayRows
+from sessc.rows.arrays import ArrayRows
 
 
 def test_blocks_arrive_centred_scaled_encoded_and_weighted(rng):

@@ -3,9 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessc.rows.base import ArrayRows
+from sessc.rows.arrays import ArrayRows
 from sessc.rows.extent import centered, measure, standardized
-from sessc.solve.start import _hash, k_means, k_means_seeds, random_seeds, sample
+from sessc.rows.sample import _hash, sample
+from sessc.solve.start import k_means, k_means_seeds, random_seeds
 
 
 def test_frame_is_mean_and_standard_deviation(rng):

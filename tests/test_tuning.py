@@ -1,5 +1,6 @@
 """Cross-validated rule models against a plain exhaustive search."""
 
+import importlib
 from itertools import product
 
 import numpy as np
@@ -332,3 +333,20 @@ def test_by_default_order_and_number_of_rules_are_searched(wine):
 def test_impossible_numbers_of_rules(wine, n_rules):
     with pytest.raises(ValueError, match="n_rules must"):
         TSKClassifierCV(n_rules).fit(*wine)
+
+
+def test_rows_are_read_once_for_each_fold_whatever_the_number_of_shapes(monkeypatch):
+    read = []
+    for module in ("estimators", "tuning"):
+        pose = importlib.import_module(f"sessc.tsk.{module}").pose
+
+        def counted(*args, pose=pose, **settings):
+            read.append(args)
+            return pose(*args, **settings)
+
+        monkeypatch.setattr(f"sessc.tsk.{module}.pose", counted)
+    model = TSKClassifierCV(refine=2, random_state=0).fit(*load_wine(return_X_y=True))
+    n_folds = sum(name.startswith("split") for name in model.cv_results_)
+    assert n_folds == 25
+    assert len(set(zip(model.cv_results_["param_order"], model.cv_results_["param_n_rules"], strict=True))) > 2
+    assert len(read) == 1 + n_folds + 1  # a look at the whole, the folds, and the fit with what was chosen

@@ -19,14 +19,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array, array_namespace, like, to_numpy
 from .._progress import CallbackSupportMixin, Progress, with_callbacks
-from ..rows.base import ArrayRows, Rows
+from ..rows.arrays import ArrayRows
+from ..rows.base import Rows
 from ..rows.clean import read_weights
 from ..rows.extent import Extent, centered
 from ..rows.read import has_labels, read_rows
+from ..rows.sample import sample
 from ..rows.target import Classes, Measurements, Target, holds_measurements
 from ..solve.alternate import Solution, alternate
 from ..solve.memory import Memory, online
-from ..solve.start import first_parameters, k_means, k_means_seeds, random_seeds, sample
+from ..solve.start import first_parameters, k_means, k_means_seeds, random_seeds
 from ..terms.losses import Loss, SquaredLoss
 from ..terms.objective import Expansion, Objective, Parameters, Statistics
 from ..terms.sharing import Power, Sharing, Uniform

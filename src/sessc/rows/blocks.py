@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from .._array import Array
+from .._runtime import keep_freed_memory
+from .base import KEPT_ELEMENTS, Block, Rows
 
 __all__ = [
-    "Block",
+    "BlockRows",
     "Blocks",
     "checked",
     "is_missing",
@@ -23,14 +28,6 @@ __all__ = [
 
 BATCH_ROWS = 2**16
 """Rows read from a file at a time."""
-
-
-class Block(NamedTuple):
-    """Some rows as users gave them."""
-
-    X: Array
-    y: Array | None = None
-    weight: Array | None = None
 
 
 class Blocks:
@@ -126,6 +123,48 @@ def _cells(column: Any) -> np.ndarray:
         column = column.dictionary_decode()
     cells = column.to_numpy(zero_copy_only=False)
     return cells if cells.dtype != object or column.null_count else cells.astype(str)
+
+
+@dataclass(frozen=True)
+class BlockRows(Rows):
+    """Samples that come block by block, again on every pass.
+
+    Parameters
+    ----------
+    blocks : iterable of Block
+    first : Block
+        The first of them.
+    """
+
+    blocks: Iterable[Block]
+    first: Block
+
+    @property
+    def n_features(self) -> int:
+        return int(self.first.X.shape[1])
+
+    @property
+    def dtype(self) -> Any:
+        return self.first.X.dtype
+
+    def sum(self, fn: Callable[[Any], Any]) -> Any:
+        return reduce(operator.add, self._each(fn))
+
+    def map(self, fn: Callable[[Any], Array]) -> Array:
+        return np.concatenate(list(self._each(fn)))
+
+    def _each(self, fn: Callable[[Any], Any]) -> Iterator[Any]:
+        return self._worked(lambda raw: fn(self._seen(raw)), self._parts(), effective_n_jobs(self.n_jobs))
+
+    def _parts(self) -> Iterator[Block]:
+        seen = 0
+        for raw in self.blocks:
+            seen += raw.X.size
+            if seen > KEPT_ELEMENTS:
+                keep_freed_memory()
+            for start in range(0, len(raw.X), self._step):
+                part = slice(start, start + self._step)
+                yield Block(*(None if column is None else column[part] for column in raw))
 
 
 def checked(block: Any, which: str, names: tuple[str, ...] | None = None) -> Block:

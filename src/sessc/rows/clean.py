@@ -98,8 +98,8 @@ def read_targets(estimator: Any, y: Any, X: np.ndarray) -> np.ndarray:
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
-    if np.iscomplexobj(y):
-        raise ValueError(_no_targets(np.asarray(y).dtype))
+    if (kind := np.asarray(y).dtype).kind == "c":
+        raise ValueError(_no_targets(kind))
     y = column_or_1d(unmasked(y, "y holds values") if np.ma.isMaskedArray(y) else y, warn=True)
     check_consistent_length(X, y)
     if (

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from .._array import Array
-from .base import BlockRows, Rows
-from .blocks import Block, checked, unmasked
+from .base import Block, Rows
+from .blocks import BlockRows, checked, unmasked
 
 __all__ = ["DaskRows", "Held", "read_table"]
 

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._array import Array, array_namespace, is_foreign, like, numpy_dtype, to_numpy
-from .base import ArrayRows, BlockRows, Rows
-from .blocks import Blocks, largest_square_root, refuse_extremes
+from .arrays import ArrayRows
+from .base import Rows
+from .blocks import BlockRows, Blocks, largest_square_root, refuse_extremes
 from .clean import (
     existing_rows,
     read_table,

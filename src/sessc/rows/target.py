@@ -15,7 +15,8 @@ from typing import Any, Self
 import numpy as np
 
 from .._array import Array, array_namespace, divide, is_foreign, numpy_dtype, to_numpy
-from .base import ArrayRows, Rows, Samples
+from .arrays import ArrayRows
+from .base import Rows, Samples
 from .blocks import largest_square_root
 from .clean import read_classes, read_numbers, refuse_one_class
 

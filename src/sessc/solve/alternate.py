@@ -8,7 +8,9 @@ from functools import partial
 from importlib.util import find_spec
 
 from .._array import Array, array_namespace, is_elsewhere
-from ..rows.base import ArrayRows, Rows, one_blas_thread
+from .._runtime import at_work
+from ..rows.arrays import ArrayRows
+from ..rows.base import Rows
 from ..terms.objective import Objective, Parameters, Statistics
 
 __all__ = ["Solution", "alternate"]
@@ -56,7 +58,7 @@ def alternate(
     one_pass = _one_pass(objective, rows, start.V.shape[0])
     parameters, coefficients = start, objective.coefficients(start)
     history: list[float] = []
-    with one_blas_thread:  # once for all iterations
+    with at_work:  # once for all iterations
         for _ in range(max_iter):
             statistics = one_pass(coefficients)
             moved = objective.update(statistics, parameters)

@@ -16,7 +16,7 @@ import triton
 import triton.language as tl
 
 from .._array import Array
-from ..rows.base import ArrayRows
+from ..rows.arrays import ArrayRows
 from ..terms.losses import LogLoss
 from ..terms.objective import Objective, Statistics
 from ..terms.sharing import Power

@@ -1,88 +1,19 @@
-"""Starting points: seeds from a small sample of the rows, then the solver itself as k-means.
-
-The sample is picked by a seeded hash of each row's own values, and equal rows are one row with their weights
-added. So it does not depend on the order of the rows, on how they are cut into blocks, or on whether a row
-appears twice or counts double, and samples of two sets of rows merge into the sample of both.
-"""
+"""Starting points: seeds from a small sample of the rows, then the solver itself as k-means."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
-
 import numpy as np
 
-from .._array import Array, array_namespace, bits, like, squared_distances, to_numpy
-from ..rows.base import Rows, Samples
+from .._array import Array, array_namespace, like, squared_distances
+from ..rows.base import Rows
 from ..rows.extent import Extent
 from ..terms.objective import Objective, Parameters
 from ..terms.sharing import Linear, Uniform
 from .alternate import alternate
 
-__all__ = ["Sample", "first_parameters", "k_means", "k_means_seeds", "random_seeds", "sample"]
+__all__ = ["first_parameters", "k_means", "k_means_seeds", "random_seeds"]
 
 K_MEANS = Objective(membership=Linear(), weighting=Uniform())
-
-
-@dataclass(frozen=True)
-class Sample:
-    """At most ``size`` distinct rows, those with the smallest hashes, and what each weighs in all the data."""
-
-    keys: np.ndarray
-    X: np.ndarray
-    weight: np.ndarray
-    size: int
-
-    def __add__(self, other: Sample) -> Sample:
-        keys = np.concatenate([self.keys, other.keys])
-        X = np.concatenate([self.X, other.X])
-        weight = np.concatenate([self.weight, other.weight])
-        keys, first, group = np.unique(keys, return_index=True, return_inverse=True)
-        weight = np.bincount(group, weight, minlength=len(keys))
-        kept = slice(self.size)
-        return Sample(keys[kept], X[first[kept]], weight[kept], self.size)
-
-
-def sample(rows: Rows, n_seeds: int, seed: int) -> Sample:
-    """A sample of rows, as users gave them, large enough to pick ``n_seeds`` seeds from."""
-    # Hashes see raw values: a mean subtracted first would differ in its last bit with the order of the rows.
-    return rows.as_given().sum(partial(_sample_block, max(2048, 32 * n_seeds), seed))
-
-
-def _sample_block(size: int, seed: int, samples: Samples) -> Sample:
-    X, weight = samples.X, samples.weight
-    xp = array_namespace(X)
-    if weight is not None:
-        counts = weight > 0
-        X, weight = X[counts], weight[counts]
-    keys = _hash(X, seed)
-    if X.shape[0] > size:  # only what may be chosen leaves the device
-        few = keys <= xp.unique_values(keys)[:size][-1]
-        keys, X, weight = keys[few], X[few], None if weight is None else weight[few]
-    keys, X = to_numpy(keys), to_numpy(X)
-    weight = np.ones(len(X)) if weight is None else to_numpy(weight).astype(float)
-    empty = Sample(keys[:0], X[:0], weight[:0], size)
-    return empty + Sample(keys, X, weight, size)
-
-
-def _hash(X: Array, seed: int) -> Array:
-    """A 64-bit hash of each row's values."""
-    xp = array_namespace(X)
-    odd = np.random.default_rng(seed).integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
-    word = bits(xp.astype(X, xp.float64) + 0.0)  # + 0.0 turns -0.0, which equals 0.0, into it
-    word = word ^ _shifted(
-        word, 32
-    )  # round numbers end in zeros, and a product never carries information downwards
-    key = xp.sum(word * like(odd.view(np.int64), word), axis=1)
-    key = key ^ _shifted(key, 29)
-    key = key * like(np.asarray(0xBF58476D1CE4E5B9 - 2**64), key)
-    key = key ^ _shifted(key, 32)
-    return key ^ like(np.asarray(-(2**63)), key)  # in the order of unsigned numbers
-
-
-def _shifted(word: Array, by: int) -> Array:
-    """The bits of signed numbers moved to the right, zeros from the left."""
-    return (word >> by) & (2 ** (64 - by) - 1)
 
 
 def random_seeds(X: np.ndarray, weight: np.ndarray, n_seeds: int, rng: np.random.Generator) -> np.ndarray:

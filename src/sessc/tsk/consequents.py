@@ -18,7 +18,9 @@ import numpy as np
 from scipy.linalg import lapack
 
 from .._array import Array, array_namespace, to_numpy
-from ..rows.base import ArrayRows, Rows, Samples, one_blas_thread
+from .._runtime import at_work
+from ..rows.arrays import ArrayRows
+from ..rows.base import Rows, Samples
 from ..rules.base import design, firing
 
 __all__ = ["Gram", "gram", "ridge_path", "solve_gram"]
@@ -38,7 +40,7 @@ def ridge_path(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, 
     n_rules, n_features = centers.shape
     n_regressors = n_rules * (1 + order * n_features)
     alphas = np.asarray(alphas, dtype=float)
-    with one_blas_thread:
+    with at_work:
         if isinstance(rows, ArrayRows) and rows.n_rows < n_regressors:
             return _dual(rows, centers, widths, order, alphas)
         return _primal(rows, centers, widths, order, alphas)

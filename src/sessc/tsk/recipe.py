@@ -21,14 +21,15 @@ from .._progress import Progress
 from ..cluster.base import Clusters, SoftSubspace, clusters, label_loss, starting_centers
 from ..cluster.named import SESSC
 from ..cluster.ranges import check_parameters
-from ..rows.base import ArrayRows, Rows, Samples
+from ..rows.arrays import ArrayRows
+from ..rows.base import Rows, Samples
 from ..rows.clean import refuse_classes
 from ..rows.extent import Extent, centered, standardized
+from ..rows.sample import sample
 from ..rows.target import Classes, Measurements, Target
 from ..rules.base import Identity, Link, Proportions, RuleBase, Softmax, default_names
 from ..rules.choices import Choice
 from ..rules.summary import Summary, summarize
-from ..solve.start import sample
 from ..terms.losses import LogLoss
 from ..terms.objective import Expansion, Objective, Statistics, summarise
 from .consequents import ridge_path

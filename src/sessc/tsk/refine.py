@@ -27,7 +27,8 @@ import numpy as np
 from scipy.optimize import Bounds, minimize
 
 from .._array import Array, array_namespace, like, softmax, to_numpy
-from ..rows.base import Rows, Samples, one_blas_thread
+from .._runtime import at_work
+from ..rows.base import Rows, Samples
 
 __all__ = ["CrossEntropy", "Moving", "OutputLoss", "Pulls", "SquaredError", "prepare", "refine", "slope"]
 
@@ -263,7 +264,7 @@ def refine(
         if stop():
             raise StopIteration
 
-    with one_blas_thread:
+    with at_work:
         minimize(
             objective,
             first,

@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from .._array import Array
 from .._progress import Progress
 from ..cluster.base import Clusters, SoftSubspace, votes
-from ..rows.base import ArrayRows
+from ..rows.arrays import ArrayRows
 from ..rows.target import class_of
 from ..rules.base import Link
 from .estimators import decision

@@ -21,7 +21,7 @@ from .._progress import Progress, with_callbacks
 from ..cluster.base import SoftSubspace, label_loss
 from ..cluster.documentation import documented
 from ..cluster.ranges import COUNT, NOT_NEGATIVE, check_each, check_parameters, one_of, or_auto
-from ..rows.base import ArrayRows
+from ..rows.arrays import ArrayRows
 from ..rows.clean import existing_rows, read_table, read_targets, read_weights
 from ..rows.read import in_memory
 from .estimators import (
@@ -522,5 +522,7 @@ def searching(model: Any, **ranges: Any) -> TSKClassifierCV | TSKRegressorCV:
         raise ValueError(f"rules of several lengths need {kinds}; of a pipeline give the last step.")
     kind = TSKClassifierCV if isinstance(model, ClassifierMixin) else TSKRegressorCV
     own = model.get_params(deep=False)
+    if own.pop("rules") is not None:
+        raise ValueError("a search finds rules of its own; give it a clusterer instead of rules.")
     fixed = {"width_scales": [own.pop("width_scale")], "alphas": [own.pop("alpha")]}
     return kind(**(own | fixed | ranges))

@@ -1,0 +1,107 @@
+"""Rows in one array: in memory, mapped from a file, or on a GPU."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from .._array import Array, array_namespace, is_elsewhere, like, to_numpy
+from .._runtime import keep_freed_memory
+from .base import KEPT_ELEMENTS, Block, Rows
+
+__all__ = ["ArrayRows"]
+
+DEVICE_BLOCK_ELEMENTS = 2**28
+"""The same on a GPU, whose memory is fast and which needs thousands of rows for each of its cores."""
+
+
+@dataclass(frozen=True)
+class ArrayRows(Rows):
+    """Samples in one array, in memory, mapped from a file, or on a GPU.
+
+    Parameters
+    ----------
+    X : array of shape (n, D)
+    y : array of shape (n,), optional
+    sample_weight : array of shape (n,), optional
+    """
+
+    X: Array
+    y: Array | None = None
+    sample_weight: Array | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def dtype(self) -> Any:
+        return self.X.dtype
+
+    def sum(self, fn: Callable[[Any], Any]) -> Any:
+        return reduce(operator.add, self._each(fn))
+
+    def map(self, fn: Callable[[Any], Array]) -> Array:
+        if not self._is_numpy:
+            parts = list(self._each(fn))
+            return array_namespace(parts[0]).concat(parts, axis=0)
+        found = None
+        for part, entries in zip(self._slices, self._each(fn), strict=True):
+            if found is None:
+                found = np.empty((self.n_rows, *entries.shape[1:]), entries.dtype)
+            found[part] = entries
+        return found
+
+    def at_home(self, part: Array) -> Array:
+        return to_numpy(part) if self._is_numpy else like(part, self.X)
+
+    @cached_property
+    def weight(self) -> float:
+        if self.class_weight is None:
+            weight = self.sample_weight
+            return float(self.n_rows if weight is None else array_namespace(weight).sum(weight))
+        return super().weight
+
+    def _each(self, fn: Callable[[Any], Any]) -> Iterator[Any]:
+        n_threads = min(effective_n_jobs(self.n_jobs), len(self._slices)) if self._is_numpy else 1
+        if self.n_rows * self.n_features <= KEPT_ELEMENTS:
+            return self._worked(fn, self._kept_blocks, n_threads)
+        return self._worked(lambda part: fn(self._block(part)), self._parts(), n_threads)
+
+    def _parts(self) -> Iterator[slice]:
+        if not is_elsewhere(self.X):
+            keep_freed_memory()
+        yield from self._slices
+
+    @property
+    def _is_numpy(self) -> bool:
+        return isinstance(self.X, np.ndarray)
+
+    @cached_property
+    def _step(self) -> int:
+        if is_elsewhere(self.X) and self.block_rows is None:
+            return max(64, DEVICE_BLOCK_ELEMENTS // (2 * self.n_features + 32))
+        return super()._step
+
+    @cached_property
+    def _slices(self) -> list[slice]:
+        starts = range(0, max(self.n_rows, 1), self._step)
+        return [slice(start, min(start + self._step, self.n_rows)) for start in starts]
+
+    @cached_property
+    def _kept_blocks(self) -> list[Any]:
+        return [self._block(part) for part in self._slices]
+
+    def _block(self, part: slice) -> Any:
+        y, weight = (None if column is None else column[part] for column in (self.y, self.sample_weight))
+        return self._seen(Block(self.X[part, :], y, weight))
