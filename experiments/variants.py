@@ -252,6 +252,7 @@ def cooked(recipe: Recipe, clusterer: Make) -> Callable[[Task], Fitted]:
 
 SMALL = tuple(name for name in NAMES if name not in ("waveform21", "satellite"))
 FOUR = ("vehicle", "biodeg", "drd", "segment")
+FEW = ("wdbc", "vehicle", "biodeg", "drd")
 
 
 @dataclass(frozen=True)
@@ -352,12 +353,12 @@ VARIANTS: dict[str, Variant] = {
     ),
     "EWFCM-LSE, SCAD's delta": Variant(
         searched(partial(SCAD, penalty="l2"), delta=(1.0, 10.0, 100.0, 1000.0, 10000.0)),
-        datasets=SMALL,
+        datasets=FEW,
         splits=5,
     ),
     "EWFCM-LSE, SCAD's adaptive delta": Variant(
         searched(partial(SCAD, penalty="adaptive"), delta=(0.03, 0.1, 0.3, 1.0, 3.0)),
-        datasets=SMALL,
+        datasets=FEW,
         splits=5,
     ),
     "SFP, wider range": Variant(sfp_widely, splits=30),
