@@ -357,7 +357,7 @@ VARIANTS: dict[str, Variant] = {
         splits=5,
     ),
     "EWFCM-LSE, SCAD's adaptive delta": Variant(
-        searched(partial(SCAD, penalty="adaptive"), delta=(0.03, 0.1, 0.3, 1.0, 3.0)),
+        searched(partial(SCAD, penalty="adaptive"), delta=(0.1, 1.0, 10.0, 100.0, 1000.0)),
         datasets=FEW,
         splits=5,
     ),
