@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sessc import RuleBase, TSKClassifier
+from sessc import Model, RuleBase, TSKClassifier
 from sessc.rules.choices import Choice
-from sessc.tables.columns import Category, Columns, Number, learn
-from sessc.tables.files import dumps, loads, trusted_types
-from sessc.tables.training import train
+from sessc.rules.columns import Category, Columns, Number
+from sessc.tables.columns import learn
+from sessc.tables.files import dumps, loads
+from sessc.tables.trusted import trusted_types
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def rules():
         ({"kind=u": (1, 0.5), "x": (0, 1)}, {"a": 1.0}),
         ({"kind=v": (1, 0.5), "asked=yes": (0, 1)}, {"b": 1.0}),
     ]
-    rules = RuleBase.write(written, features=["kind=u", "kind=v", "x", "asked=yes"])
+    rules = RuleBase.by_hand(written, features=["kind=u", "kind=v", "x", "asked=yes"])
     return replace(rules, choices=(Choice("kind", (0, 1), ("u", "v"), "w"), Choice("asked", (3,), ("yes",), "no")))
 
 
@@ -108,7 +109,7 @@ def test_a_trained_model_knows_the_choices_of_its_table(rng):
     table["y"] = [
         "a" if (r == "1") ^ (k == "u") else "b" for r, k in zip(table["tag=red"], table["kind"], strict=True)
     ]
-    model, _ = train(dict(table), "y", n_rules=2, say=lambda _: None)
+    model = Model.fit(table, "y", n_rules=2)
     assert model.rules.choices == learn({k: v for k, v in table.items() if k != "y"})[0].choices
     assert [choice.name for choice in model.rules.choices] == ["kind"]
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from sessc import Model, RuleBase
-from sessc.tables.columns import Category, Columns, Number, learn, number, read
+from sessc.rules.columns import Category, Columns, Number, number_in
+from sessc.tables.columns import learn
+from sessc.tables.reading import read
 
 
 def write(path, text):
@@ -139,7 +141,7 @@ def test_tables_that_do_not_fit_are_named():
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        (["5.1", "unknown", "4.9", None], "'unknown' in row 2; correct the cell or leave it empty, or add"),
+        (["5.1", "unknown", "4.9", None], "'unknown' in row 2; correct the cell or leave it empty, or pass"),
         (["inf", "-inf", "1", "1"], "'inf' in row 1, '-inf' in row 2; correct these cells"),
         (["1", "2", "3,5", "4"], "'3,5' in row 3; write decimals with a point"),
         (
@@ -151,7 +153,7 @@ def test_tables_that_do_not_fit_are_named():
 def test_one_slip_does_not_make_categories_of_numbers(cells, message):
     table = {"a": cells, "b": ["1", "3", "3", "2"]}
     with pytest.raises(
-        ValueError, match=r"column 'a' holds numbers, but .*--categorical 'a' or --skip 'a'\."
+        ValueError, match=r"column 'a' holds numbers, but .*or pass categorical=\['a'\] or skip=\['a'\]\."
     ) as slip:
         learn(table)
     assert message in str(slip.value)
@@ -226,14 +228,14 @@ def test_categories_with_commas_are_quoted():
 
 @pytest.mark.parametrize("cell", ["1", "+1", "-1.50", "1.", ".5", "1e5", "1E-5", "007", "-0.0"])
 def test_what_is_written_as_a_number_is_one(cell):
-    assert number(cell) == float(cell)
+    assert number_in(cell) == float(cell)
 
 
 @pytest.mark.parametrize(
     "cell", ["1_0", "1_0.5", "inf", "Infinity", "nan", "1e400", "١٢", "１２", " 1", "0x1", "1e", "."]
 )
 def test_what_is_not_written_as_a_number_is_none(cell):
-    assert number(cell) is None
+    assert number_in(cell) is None
 
 
 def test_codes_with_underscores_are_texts():
@@ -262,7 +264,7 @@ def test_numbers_may_be_spelled_in_different_ways(cells):
 
 
 def test_rules_about_numbers_read_them_alike():
-    rules = RuleBase.write([({"x": (1.0, 1.0)}, {"a": 1.0}), ({}, {"b": 1.0})])
+    rules = RuleBase.by_hand([({"x": (1.0, 1.0)}, {"a": 1.0}), ({}, {"b": 1.0})])
     with pytest.raises(ValueError, match="the table has cells that are none"):
         Model(rules).predict({"x": ["1_0"]})
     assert Model(rules).predict({"x": ["1.0", 1]}).tolist() == ["a", "a"]

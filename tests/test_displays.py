@@ -82,7 +82,7 @@ def test_every_picture_of_rules_takes_a_fitted_model(model, wine):
 
 
 def test_nothing_to_draw_is_said():
-    rules = RuleBase.write([({"u": (0, 1)}, 1.0), ({}, 2.0)], features=["u", "v"])
+    rules = RuleBase.by_hand([({"u": (0, 1)}, 1.0), ({}, 2.0)], features=["u", "v"])
     assert MembershipDisplay.from_rules(rules).features == [0]
     with pytest.raises(ValueError, match="name at least one feature"):
         MembershipDisplay.from_rules(rules, [])
@@ -162,7 +162,7 @@ def test_boundaries_are_the_answers_at_medians(model, wine):
     drawn = BoundaryDisplay.from_rules(numbers, ("bmi", "bp"), X, y)
     assert drawn.answers_.shape == (200, 200)
     plain = BoundaryDisplay.from_rules(
-        RuleBase.write([({"u": (0, 1), "v": (0, 1)}, 1.0), ({}, 2.0)]), ("u", "v"), [[0, 0]]
+        RuleBase.by_hand([({"u": (0, 1), "v": (0, 1)}, 1.0), ({}, 2.0)]), ("u", "v"), [[0, 0]]
     )
     assert plain.ax_.get_xlim() == (-3.0, 3.0)
 

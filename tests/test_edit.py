@@ -111,7 +111,7 @@ def test_changes_are_noted_as_rules_are_printed(rules):
     assert numbers.with_output(2, {7: 2, 1: 1}).edits == (
         f"rule 2 says {says}grade=7 0.67, grade=1 0.33, grade=0 0.00",
     )
-    price = RuleBase.write([({"x": (0, 1)}, 5.0), ({"x": (10, 1)}, 7.0)], target_name="price")
+    price = RuleBase.by_hand([({"x": (0, 1)}, 5.0), ({"x": (10, 1)}, 7.0)], target_name="price")
     assert price.with_output(1, 1 / 3).edits == ("rule 1 says price = 0.333",)
 
 
@@ -149,7 +149,7 @@ def test_real_targets():
 
 
 def test_rules_written_by_hand_predict():
-    rules = RuleBase.write(
+    rules = RuleBase.by_hand(
         [
             ({"age": (70, 10)}, {"ill": 3, "well": 1}),
             ({"age": (30, 20), "pulse": (60, 15)}, {"well": 1.0}),
@@ -165,7 +165,7 @@ def test_rules_written_by_hand_predict():
     np.testing.assert_allclose(rules.probabilities(x)[0], expected)
     assert "IF   anything" in str(rules)
     assert rules.explain({"pulse": 75, "age": 50, "height": 180}).answer == "well"
-    amount = RuleBase.write([({"x": (0, 1)}, 5.0), ({"x": (10, 1)}, 7.0)])
+    amount = RuleBase.by_hand([({"x": (0, 1)}, 5.0), ({"x": (10, 1)}, 7.0)])
     np.testing.assert_allclose(amount([[0.0], [10.0], [5.0]]), [5.0, 7.0, 6.0])
     assert "About the width of its conditions more or less:\n  x = " in str(amount.explain([5.0]))
 
@@ -198,13 +198,13 @@ def test_rules_written_by_hand_predict():
 )
 def test_mistakes_in_writing_are_named(rules, settings, message):
     with pytest.raises(ValueError, match=message):
-        RuleBase.write(rules, **settings)
+        RuleBase.by_hand(rules, **settings)
 
 
 def test_written_rules_are_a_start_for_refinement():
     data = load_breast_cancer(as_frame=True)
     X, y = data.data[["worst radius", "worst texture", "mean concavity"]], data.target_names[data.target]
-    rules = RuleBase.write(
+    rules = RuleBase.by_hand(
         [({"worst radius": (12, 3)}, {"benign": 1.0}), ({"worst radius": (22, 5)}, {"malignant": 1.0})],
         features=list(X.columns),
     )
@@ -223,7 +223,7 @@ def test_written_rules_are_a_start_for_refinement():
 
 def test_the_order_of_classes_does_not_matter_to_measures():
     written = [({"a": (0, 1)}, {"x": 0.9, "y": 0.1}), ({"a": (3, 1)}, {"y": 0.9, "x": 0.1})]
-    one, other = RuleBase.write(written), RuleBase.write(written, classes=["y", "x"])
+    one, other = RuleBase.by_hand(written), RuleBase.by_hand(written, classes=["y", "x"])
     X, y = [[0.0], [3.0], [1.0]], ["x", "y", "y"]
     assert one.evaluate(X, y).measures == pytest.approx(other.evaluate(X, y).measures)
     from sklearn.metrics import log_loss
@@ -242,7 +242,7 @@ def test_the_order_of_classes_does_not_matter_to_measures():
 )
 def test_rules_that_could_not_be_saved_are_not_written(rules, settings, message):
     with pytest.raises(ValueError, match=message):
-        RuleBase.write(rules, **settings)
+        RuleBase.by_hand(rules, **settings)
 
 
 def test_a_rule_has_a_whole_number(rules):
@@ -256,7 +256,7 @@ def test_numbers_too_large_to_square_are_refused(rules):
     row[0] = 1e200
     with pytest.raises(ValueError, match="X holds values as large as 1e\\+200, whose squares overflow"):
         rules.probabilities(row[None, :])
-    narrow = RuleBase.write([({"x": (0, 1e-200)}, 1.0), ({}, 2.0)])
+    narrow = RuleBase.by_hand([({"x": (0, 1e-200)}, 1.0), ({}, 2.0)])
     with pytest.raises(ValueError, match="X in units of the rules holds values as large as 1e"):
         narrow([[1.0]])
     with pytest.raises(ValueError, match="X has 2 features, and the rules are about 1"):

@@ -8,7 +8,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from sessc import RuleBase, TSKClassifier, TSKRegressor
-from sessc.tables.files import dumps, loads, trusted_types
+from sessc.tables.files import dumps, loads
+from sessc.tables.trusted import trusted_types
 
 PROBLEMS = {"two classes": load_breast_cancer, "three classes": load_wine, "a number": load_diabetes}
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from sessc import TSKClassifier, TSKRegressor
-from sessc.rules.base import Softmax
 from sessc.rules.choices import Choice
+from sessc.rules.links import Softmax
 
 SETTINGS = [{"order": order, "refine": refine} for order in (0, 1) for refine in (0, 30)]
 

@@ -38,7 +38,7 @@ def every_kind():
     yield regressor(order=1)
     yield replace(regressor(refine=10), summary=None)
     yield replace(regressor(), choices=(Choice("a", (0, 3), ("u", "v=w"), "x"), Choice("b", (1,), ("yes",), "no")))
-    yield RuleBase.write([({"Größe \n<b>": (1.0, 2.0)}, {"ja": 1.0}), ({}, {"nein": 1.0})])
+    yield RuleBase.by_hand([({"Größe \n<b>": (1.0, 2.0)}, {"ja": 1.0}), ({}, {"nein": 1.0})])
 
 
 KINDS = list(every_kind())

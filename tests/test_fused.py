@@ -46,8 +46,8 @@ def test_the_kernel_sums_what_blocks_sum(rng, weighting, labels, weights, measur
         .prepared(objective.columns)
         .sum(lambda columns: objective.statistics(coefficients.double(), columns))
     )
-    assert fused.applies(objective, rows, len(coefficients))
-    found = fused.statistics(objective, rows, coefficients)
+    assert fused.applies(objective, rows.table(), len(coefficients))
+    found = fused.statistics(objective, rows.table(), coefficients)
     assert found.sums.dtype == torch.float64
     largest = exact.sums.abs().amax(dim=0)
     np.testing.assert_allclose(found.sums / largest, exact.sums / largest, atol=3e-5)
@@ -58,7 +58,7 @@ def test_sizes_need_not_be_powers_of_two(rng):
         objective, rows, coefficients = posed(
             rng, labels=True, weights=False, measure=centered, n_rules=n_rules, n_features=n_features
         )
-        found = fused.statistics(objective, rows, coefficients).sums
+        found = fused.statistics(objective, rows.table(), coefficients).sums
         expected = rows.prepared(objective.columns).sum(partial(objective.statistics, coefficients)).sums
         largest = expected.abs().amax(dim=0)
         np.testing.assert_allclose(found / largest, expected / largest, atol=3e-5)
@@ -66,12 +66,12 @@ def test_sizes_need_not_be_powers_of_two(rng):
 
 def test_other_costs_are_left_to_blocks(rng):
     objective, rows, _ = posed(rng, labels=True, weights=False, measure=centered)
-    assert not fused.applies(replace(objective, membership=Entropy(1.0)), rows, 7)
-    assert not fused.applies(replace(objective, loss=SquaredLoss(1.0)), rows, 7)
-    assert not fused.applies(objective, in_float64(rows), 7)
-    assert not fused.applies(objective, rows, 65)
+    assert not fused.applies(replace(objective, membership=Entropy(1.0)), rows.table(), 7)
+    assert not fused.applies(replace(objective, loss=SquaredLoss(1.0)), rows.table(), 7)
+    assert not fused.applies(objective, in_float64(rows).table(), 7)
+    assert not fused.applies(objective, rows.table(), 65)
 
     class Variant(Objective):
         pass
 
-    assert not fused.applies(Variant(objective.membership), rows, 7)
+    assert not fused.applies(Variant(objective.membership), rows.table(), 7)

@@ -9,8 +9,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from sessc import RuleBase, TSKClassifier, TSKRegressor
-from sessc.report.text import _amount, _number
 from sessc.rules.choices import Choice
+from sessc.rules.wording import amount, number
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -135,7 +135,7 @@ def test_examples_are_there_only_when_asked_for(opened):
 
 
 def test_names_are_shown_and_never_run(opened):
-    rules = RuleBase.write(
+    rules = RuleBase.by_hand(
         [
             (dict.fromkeys(HOSTILE, (0.0, 1.0)), {"<b>bold</b>": 1.0}),
             ({HOSTILE[0]: (2.0, 1.0)}, {HOSTILE[1]: 1.0}),
@@ -165,9 +165,9 @@ def test_measures_and_confusions_are_shown(opened):
 
 
 def test_rules_without_data_and_without_conditions_have_a_page(opened):
-    rules = RuleBase.write([({"x": (0.0, 1.0)}, 1.0), ({}, 2.0)])
+    rules = RuleBase.by_hand([({"x": (0.0, 1.0)}, 1.0), ({}, 2.0)])
     page = opened(rules)
-    assert page.locator("#answer h3").inner_text() == f"y = {_amount(rules, rules([[0.0]])[0])}"
+    assert page.locator("#answer h3").inner_text() == f"y = {amount(rules, rules([[0.0]])[0])}"
     line = opened(replace(classifier(order=1, refine=10), summary=None))
     assert line.locator(".rule").count() == 4
 
@@ -320,7 +320,7 @@ def test_numbers_are_those_of_the_text(opened, rng):
     resolutions = np.abs(values) * 10.0 ** rng.uniform(-6, 1, size=300)
     values, resolutions = [*values.tolist(), 0.0, 0.0, 5.0, 1e200], [*resolutions.tolist(), 0.1, 1e-9, 0.0, 3.0]
     found = page.evaluate("([a, b]) => a.map((v, k) => window.sessc.number(v, b[k]))", [values, resolutions])
-    assert found == [_number(value, resolution) for value, resolution in zip(values, resolutions, strict=True)]
+    assert found == [number(value, resolution) for value, resolution in zip(values, resolutions, strict=True)]
     assert max(map(len, found)) < 24
 
 

@@ -34,7 +34,7 @@ def test_single_precision_and_short_rules():
 
 
 def test_written_rules_and_rows_that_no_class_wants():
-    rules = RuleBase.write([({"x": (0, 1)}, {"a": 1.0, "b": 0.0}), ({"x": (4, 1)}, {"b": 1.0})])
+    rules = RuleBase.by_hand([({"x": (0, 1)}, {"a": 1.0, "b": 0.0}), ({"x": (4, 1)}, {"b": 1.0})])
     X = np.asarray([[0.0], [2.0], [5.0], [1e9]])
     np.testing.assert_allclose(run(rules, X)["probabilities"], rules.probabilities(X), atol=1e-12)
     from dataclasses import replace

@@ -1,7 +1,13 @@
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
+from sessc import FCM
 from sessc.rows.arrays import ArrayRows
+from sessc.rows.base import Block, Rows
+from sessc.rows.clean import remember
+from sessc.rows.read import PLACES, Place
 
 
 def test_blocks_arrive_centred_scaled_encoded_and_weighted(rng):
@@ -39,6 +45,37 @@ def test_blocks_shrink_for_wide_tables():
         rows = ArrayRows(np.broadcast_to(0.0, (100_000, n_features)))
         widths[n_features] = rows._slices[0].stop
     assert widths[2] > widths[36] > widths[10_000] >= 64
+
+
+@dataclass(frozen=True)
+class Pair(Rows):
+    """A new place for data: two halves, each an array."""
+
+    halves: tuple
+
+    n_features = property(lambda self: self.halves[0].shape[1])
+    dtype = property(lambda self: self.halves[0].dtype)
+
+    def sum(self, fn):
+        return fn(self._seen(Block(self.halves[0]))) + fn(self._seen(Block(self.halves[1])))
+
+    def map(self, fn):
+        return np.concatenate([fn(self._seen(Block(half))) for half in self.halves])
+
+
+def test_a_new_place_for_data_is_a_class_and_a_line(monkeypatch, blobs):
+    X, _ = blobs
+
+    def read(estimator, halves, y, sample_weight, reset, supervised):
+        remember(estimator, halves[0].shape[1], None, reset)
+        return Pair(halves)
+
+    place = Place(lambda X: isinstance(X, tuple), read)
+    monkeypatch.setattr("sessc.rows.read.PLACES", [place, *PLACES])
+    found, expected = FCM(3, random_state=0).fit((X[:100], X[100:])), FCM(3, random_state=0).fit(X)
+    np.testing.assert_allclose(found.cluster_centers_, expected.cluster_centers_)
+    np.testing.assert_array_equal(found.predict((X[:100], X[100:])), expected.labels_)
+    assert not hasattr(found, "labels_")
 
 
 def test_errors_in_threads_reach_the_caller():

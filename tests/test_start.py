@@ -3,8 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sessc import FCM
 from sessc.rows.arrays import ArrayRows
 from sessc.rows.extent import centered, measure, standardized
+from sessc.rows.read import read_rows
 from sessc.rows.sample import _hash, sample
 from sessc.solve.start import k_means, k_means_seeds, random_seeds
 
@@ -36,9 +38,10 @@ def test_rows_of_weight_zero_do_not_exist(rng):
     X = rng.normal(size=(50, 2))
     weight = (np.arange(50) < 30).astype(float)
     X[30:, 0] = 1e30
-    found, expected = measure(ArrayRows(X, None, weight)), measure(ArrayRows(X[:30]))
+    rows = read_rows(FCM(), X, sample_weight=weight, reset=True)
+    found, expected = measure(rows), measure(ArrayRows(X[:30]))
     np.testing.assert_allclose(found.center, expected.center)
-    assert np.all(sample(ArrayRows(X, None, weight), 2, 0).X[:, 0] < 1e30)
+    assert np.all(sample(rows, 2, 0).X[:, 0] < 1e30)
 
 
 def test_standardized_rows_have_unit_spread(rng):
@@ -53,7 +56,7 @@ def test_a_sample_is_free_of_order_blocks_and_repetition(seed, block_rows, copie
     rng = np.random.default_rng(seed)
     X, weight = rng.integers(4, size=(50, 2)).astype(float), rng.integers(3, size=50).astype(float)
     weight[0] = 1
-    expected = sample(ArrayRows(X, None, copies * weight), 4, seed)
+    expected = sample(read_rows(FCM(), X, sample_weight=copies * weight, reset=True), 4, seed)
     order = rng.permutation(np.repeat(np.arange(50), (copies * weight).astype(int)))
     found = sample(ArrayRows(X[order], block_rows=block_rows), 4, seed)
     np.testing.assert_array_equal(found.X, expected.X)

@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from sessc import RuleBase, TSKClassifier, TSKRegressor
-from sessc.report.text import _number
-from sessc.rules.base import Proportions
+from sessc.rules.links import Proportions
+from sessc.rules.wording import number
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_names_of_features_and_classes_are_used():
     ],
 )
 def test_numbers_have_the_digits_they_deserve(value, resolution, text):
-    assert _number(value, resolution) == text
+    assert number(value, resolution) == text
 
 
 def test_refined_rules_speak_of_probabilities_and_odds():

@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 import formulas
 from sessc import EWFCM, FCM, SCAD, SESSC, SFP, TSKClassifier, TSKRegressor
-from sessc.rules.base import Identity, Proportions, RuleBase
+from sessc.rules.base import RuleBase
+from sessc.rules.links import Identity, Proportions
 
 
 @pytest.fixture

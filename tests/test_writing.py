@@ -15,7 +15,7 @@ from sessc.cli.main import main
 
 def rules(name="x", n_rules=2):
     answers = [({name: (float(r), 1.0)}, {"a": 1.0} if r % 2 else {"b": 1.0}) for r in range(n_rules)]
-    return RuleBase.write(answers)
+    return RuleBase.by_hand(answers)
 
 
 def names(folder):
@@ -111,9 +111,9 @@ from sessc import RuleBase
 from sessc.tables import files
 
 path = sys.argv[1]
-rules = RuleBase.write([({"x": (float(r), 1.0)}, {"a": 1.0} if r % 2 else {"b": 1.0}) for r in range(2000)])
+rules = RuleBase.by_hand([({"x": (float(r), 1.0)}, {"a": 1.0} if r % 2 else {"b": 1.0}) for r in range(2000)])
 text = files.dumps(rules)
-files.dumps = lambda model: text  # so that it is mostly writing that is killed
+files.dumps = lambda *_: text  # so that it is mostly writing that is killed
 rules.save(path)
 for _ in range(30):
     child = os.fork()

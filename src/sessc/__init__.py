@@ -1,12 +1,12 @@
-"""Fuzzy rule models for scikit-learn."""
+"""Fuzzy rule models for scikit-learn. What is exported here is public, and documented; everything else is not."""
 
+from . import datasets
 from ._version import __version__
 from .cluster.base import SoftSubspaceClustering
 from .cluster.named import AWFCM, ESSC, EWFCM, FCM, SCAD, SESSC, SFP, KernelEWFCM
 from .cluster.predictors import SESSCClassifier, SESSCRegressor, SFPClassifier
 from .cluster.validity import fukuyama_sugeno, partition_coefficient, partition_entropy, xie_beni
 from .report.plots import (
-    AccuracySizeDisplay,
     BoundaryDisplay,
     ConditionsDisplay,
     ConvergenceDisplay,
@@ -15,13 +15,20 @@ from .report.plots import (
 )
 from .rows.blocks import Blocks
 from .rules.base import RuleBase
-from .rules.explanation import Explanation
+from .rules.choices import Choice
+from .rules.columns import Category, Columns, Number
+from .rules.evaluation import Comparison, Evaluation
+from .rules.explanation import Change, Explanation
+from .rules.links import Identity, Link, Proportions, Softmax
 from .rules.pipelines import rules_of
+from .rules.summary import Summary
 from .tables.model import Model
+from .tables.trusted import trusted_types
 from .terms.losses import LogLoss, Loss, SquaredLoss
 from .terms.objective import Objective
 from .terms.sharing import Entropy, Linear, Power, Quadratic, Sharing, Uniform
 from .tsk.estimators import TSKClassifier, TSKRegressor
+from .tsk.lengths import AccuracySizeDisplay
 from .tsk.tuning import TSKClassifierCV, TSKRegressorCV
 
 __all__ = [
@@ -35,19 +42,29 @@ __all__ = [
     "AccuracySizeDisplay",
     "Blocks",
     "BoundaryDisplay",
+    "Category",
+    "Change",
+    "Choice",
+    "Columns",
+    "Comparison",
     "ConditionsDisplay",
     "ConvergenceDisplay",
     "Entropy",
+    "Evaluation",
     "Explanation",
     "FiringDisplay",
+    "Identity",
     "KernelEWFCM",
     "Linear",
+    "Link",
     "LogLoss",
     "Loss",
     "MembershipDisplay",
     "Model",
+    "Number",
     "Objective",
     "Power",
+    "Proportions",
     "Quadratic",
     "RuleBase",
     "SESSCClassifier",
@@ -55,16 +72,20 @@ __all__ = [
     "SFPClassifier",
     "Sharing",
     "SoftSubspaceClustering",
+    "Softmax",
     "SquaredLoss",
+    "Summary",
     "TSKClassifier",
     "TSKClassifierCV",
     "TSKRegressor",
     "TSKRegressorCV",
     "Uniform",
     "__version__",
+    "datasets",
     "fukuyama_sugeno",
     "partition_coefficient",
     "partition_entropy",
     "rules_of",
+    "trusted_types",
     "xie_beni",
 ]

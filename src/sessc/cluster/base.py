@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array, array_namespace, like, to_numpy
 from .._progress import CallbackSupportMixin, Progress, with_callbacks
-from ..rows.arrays import ArrayRows
 from ..rows.base import Rows
 from ..rows.clean import read_weights
 from ..rows.extent import Extent, centered
@@ -422,11 +421,11 @@ class Clusterer(ClusterMixin, SoftSubspace):
         supervised = self._takes_labels(X, y)
         rows = read_rows(self, X, y, sample_weight, reset=True, supervised=supervised)
         self.__dict__.pop("labels_", None)
-        if isinstance(rows, ArrayRows) and rows.n_rows < self.n_clusters:
+        if rows.n_rows is not None and rows.n_rows < self.n_clusters:
             raise ValueError(f"n_clusters={self.n_clusters} is more than the n_samples={rows.n_rows} rows of X.")
         target, rows = self._learn_target(rows) if supervised else (None, rows)
         self._fit(rows, target)
-        if isinstance(rows, ArrayRows):  # elsewhere they would be as long as what does not fit in memory
+        if rows.fit_in_memory:  # elsewhere labels would be as long as what does not
             self.labels_ = self.predict(X)
         return self
 

@@ -9,6 +9,8 @@ from http.client import HTTPException
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
+__all__ = ["CELLS", "SOURCES", "Source", "shortest", "uncompress"]
+
 ADDRESS = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 TIMEOUT = 30.0
 """Seconds of silence after which a server is given up."""

@@ -13,11 +13,10 @@ import numpy as np
 
 from .._writing import write
 from ..rules.base import RuleBase
+from ..rules.document import evaluations_to_data, to_data
 from ..rules.evaluation import Evaluation
-from ..tables.files import dumps
-from ..tables.model import Model
-from .explanation import UNITS
-from .text import _conclusion, _conditions_of, _count, _holds_always, _number, _output_names, sentences
+from ..rules.wording import count, number, output_names
+from .phrases import UNITS, conclusion, conditions_of, holds_always, sentences
 
 __all__ = ["to_html"]
 
@@ -33,33 +32,17 @@ def to_html(
     evaluations: Mapping[str, Evaluation] | None = None,
     examples: Any = None,
 ) -> str:
-    """The rules as a web page: cards with small pictures, and a panel that recomputes the answer for any values.
+    """The rules as a web page; :meth:`sessc.RuleBase.to_html` says what its parameters mean.
 
     The page is one file. It loads nothing, sends nothing, and works from a disk, on a phone and on paper.
-
-    Parameters
-    ----------
-    rules : RuleBase
-    path : path, optional
-        Where to write the page.
-    title : str, optional
-    evaluations : dict of Evaluation, optional
-        Measures to show, on rows held out from learning, by the name of the model, that of these rules first.
-    examples : data frame or array of shape (n, n_features), optional
-        Rows to start from on the page. They are in the file for everyone to see, so none are by default.
-
-    Returns
-    -------
-    str
-        The page.
     """
-    model = json.loads(dumps(Model(rules, evaluations=evaluations or {})))
+    model = to_data(rules)
     payload = {
         "model": model,
-        "labels": _output_names(rules),
+        "labels": output_names(rules),
         "about": _about(rules),
         "sentences": [_sentence(rules, r) for r in range(rules.n_rules)],
-        "evaluations": model.pop("evaluations"),
+        "evaluations": evaluations_to_data(evaluations or {}),
         "examples": _examples(rules, examples),
         "unit": UNITS.get(type(rules.link), "The answer is the sum of what rules add."),
         "terms": MAX_TERMS,
@@ -90,22 +73,22 @@ def _part(name: str) -> str:
 
 def _about(rules: RuleBase) -> str:
     kind = "tells classes apart" if rules.classes is not None else "predicts a number"
-    each = f"with {_number(rules.n_conditions.mean(), 1.0)} conditions on average"
-    what = f"{_count(rules.n_rules, 'rule')}, {'which always holds' if _holds_always(rules) else each}"
-    seen = "" if rules.summary is None else f", learned from {_count(rules.summary.n_rows, 'row')}"
+    each = f"with {number(rules.n_conditions.mean(), 1.0)} conditions on average"
+    what = f"{count(rules.n_rules, 'rule')}, {'which always holds' if holds_always(rules) else each}"
+    seen = "" if rules.summary is None else f", learned from {count(rules.summary.n_rows, 'row')}"
     changed = f" Changed by hand: {'; '.join(rules.edits)}." if rules.edits else ""
-    return f"A model that {kind} by {_count(rules.n_features, 'feature')}: {what}{seen}.{changed}"
+    return f"A model that {kind} by {count(rules.n_features, 'feature')}: {what}{seen}.{changed}"
 
 
 def _sentence(rules: RuleBase, r: int) -> dict[str, Any]:
     """A rule in words, with the feature that each condition is about."""
-    conditions = [{"text": _held(text), "feature": d} for d, text in _conditions_of(rules, r, words=True)]
+    conditions = [{"text": _held(text), "feature": d} for d, text in conditions_of(rules, r, words=True)]
     shares = None
     if rules.classes is not None and rules.order == 0:
         shares = np.asarray(rules.link.of_one_rule(rules.consequents[r, 0]), float).tolist()
     return {
         "conditions": conditions,
-        "conclusion": _conclusion(rules, r, MAX_TERMS),
+        "conclusion": conclusion(rules, r, MAX_TERMS),
         "shares": shares,
         "share": sentences(rules)[r].share,
     }

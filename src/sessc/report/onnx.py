@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..rules.base import Proportions, RuleBase, Softmax
-from ..tables.columns import Category, Columns, Number
+from ..rules.base import RuleBase
+from ..rules.columns import Category, Columns, Number
+from ..rules.links import Proportions, Softmax
 
 if TYPE_CHECKING:
     from onnx import ModelProto

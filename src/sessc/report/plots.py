@@ -10,10 +10,9 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from ..rules.base import RuleBase
 from ..rules.pipelines import rules_of
-from .text import _one_line, _output_names
+from ..rules.wording import one_line, output_names
 
 __all__ = [
-    "AccuracySizeDisplay",
     "BoundaryDisplay",
     "ConditionsDisplay",
     "ConvergenceDisplay",
@@ -25,86 +24,6 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0
 """Okabe and Ito's, told apart by every reader."""
 DASHES = ("-", "-.", ":", (0, (3, 1, 1, 1, 1, 1)))
 """What tells rules of one colour apart."""
-
-
-class AccuracySizeDisplay:
-    """How accurate rules are when they are kept short: pick the knee, and give it to ``conditions``.
-
-    Parameters
-    ----------
-    conditions : sequence of float
-        Conditions a rule may have on average.
-    scores : array of shape (len(conditions), n_folds)
-        Cross-validated scores of rules that short.
-    unlimited : array of shape (n_folds,)
-        Scores of rules with all their conditions.
-    score_name : str
-    """
-
-    def __init__(
-        self, conditions: Sequence[float], scores: np.ndarray, unlimited: np.ndarray, score_name: str = "score"
-    ):
-        self.conditions = np.asarray(conditions, dtype=float)
-        self.scores = np.asarray(scores, dtype=float)
-        self.unlimited = np.asarray(unlimited, dtype=float)
-        self.score_name = score_name
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        conditions: Sequence[float] = (1, 2, 3, 4, 5, 6, 8, 10, 15),
-        sample_weight: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
-        ax: Any = None,
-    ) -> Self:
-        """Shorten the rules of a model step by step in each fold, score every length, and plot it.
-
-        Parameters
-        ----------
-        estimator : TSKClassifier or TSKRegressor
-            With ``refine`` above zero; it need not be fitted.
-        X, y, sample_weight
-            The data, as for ``fit``.
-        conditions : sequence of float
-            Lengths to score.
-        cv, scoring
-            As for the cross-validated models.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        AccuracySizeDisplay
-        """
-        from ..tsk.tuning import searching
-
-        lengths = sorted(set(conditions if np.iterable(conditions) else [conditions]))
-        search = searching(estimator, conditions=[*lengths, None], cv=cv, scoring=scoring)
-        search.fit(X, y, sample_weight)
-        found = search.cv_results_
-        folds = [name for name in found if name.startswith("split")]
-        scores = np.stack([found[name] for name in folds], axis=1)
-        name = scoring if isinstance(scoring, str) else search.default_scoring if scoring is None else "score"
-        return cls(lengths, scores[:-1], scores[-1], name.replace("_", " ")).plot(ax)
-
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the scores with their standard errors, on ``ax`` or a new figure."""
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots()
-        root = np.sqrt(self.scores.shape[1])
-        mean, error = self.scores.mean(axis=1), self.scores.std(axis=1, ddof=1) / root
-        ax.errorbar(self.conditions, mean, error, marker="o", capsize=3, color="#0072B2", label="short rules")
-        ax.axhline(self.unlimited.mean(), ls="--", color="#999999", label="all conditions")
-        ax.set(xlabel="conditions per rule", ylabel=self.score_name)
-        ax.legend(frameon=False)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
 class MembershipDisplay:
@@ -170,7 +89,7 @@ class MembershipDisplay:
             self._bell(ax, values, self.rules, r, d, ls=dashes, lw=1.4, label=f"rule {r + 1}")
         for r in range(self.before.n_rules if self.before is not None else 0):
             self._bell(ax, values, self.before, r, d, ls="--", lw=0.8)
-        ax.set(title=_one_line(self.rules.feature_names[d]), ylim=(0, 1.05), yticks=[0, 1])
+        ax.set(title=one_line(self.rules.feature_names[d]), ylim=(0, 1.05), yticks=[0, 1])
 
     def _bell(self, ax: Any, values: np.ndarray, rules: Any, r: int, d: int, **style: Any) -> None:
         grade = np.exp(-0.5 * ((values - rules.centers_in_units[r, d]) / rules.widths_in_units[r, d]) ** 2)
@@ -209,7 +128,7 @@ class ConditionsDisplay:
     def _grid(self, ax: Any) -> None:
         shown = np.ma.masked_equal(self.strength_, 0)
         picture = ax.imshow(shown, cmap="Oranges", vmin=0, aspect="auto")
-        names = [_one_line(self.rules.feature_names[d]) for d in self.order_]
+        names = [one_line(self.rules.feature_names[d]) for d in self.order_]
         ax.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
         ax.set_yticks(range(self.rules.n_rules), [f"rule {r + 1}" for r in range(self.rules.n_rules)])
         ax.figure.colorbar(picture, ax=ax, label="narrowness")
@@ -238,7 +157,7 @@ class FiringDisplay:
         y = column_or_1d(y)
         check_consistent_length(fired, y)
         parts = [fired[y == label].sum(axis=0) / len(fired) for label in rules.classes]
-        return cls(np.stack(parts), _output_names(rules)).plot(ax)
+        return cls(np.stack(parts), output_names(rules)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         import matplotlib.pyplot as plt
@@ -321,7 +240,7 @@ class BoundaryDisplay:
         if rules.classes is None:
             self.answers_ = rules(rows).reshape(up.size, across.size)
             picture = ax.pcolormesh(across, up, self.answers_, cmap="viridis", shading="auto", rasterized=True)
-            ax.figure.colorbar(picture, ax=ax, label=_one_line(rules.target_name))
+            ax.figure.colorbar(picture, ax=ax, label=one_line(rules.target_name))
         else:
             self.answers_ = np.argmax(rules.outputs(rows), axis=1).reshape(up.size, across.size)
             colors = [COLORS[c % len(COLORS)] for c in range(len(rules.classes))]
@@ -329,7 +248,7 @@ class BoundaryDisplay:
             ax.pcolormesh(across, up, self.answers_, shading="auto", rasterized=True, **style)
         if X is not None:
             self._rows(ax, np.asarray(X, dtype=float), y)
-        ax.set(xlabel=_one_line(rules.feature_names[a]), ylabel=_one_line(rules.feature_names[b]))
+        ax.set(xlabel=one_line(rules.feature_names[a]), ylabel=one_line(rules.feature_names[b]))
         ax.set(xlim=(across[0], across[-1]), ylim=(up[0], up[-1]))
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -343,7 +262,7 @@ class BoundaryDisplay:
             low, high = self.answers_.min(), self.answers_.max()
             ax.scatter(X[:, a], X[:, b], s=10, c=np.asarray(y), vmin=low, vmax=high, ec="white", lw=0.3)
             return
-        for c, (label, name) in enumerate(zip(self.rules.classes, _output_names(self.rules), strict=True)):
+        for c, (label, name) in enumerate(zip(self.rules.classes, output_names(self.rules), strict=True)):
             own = np.asarray(y) == label
             ax.scatter(X[own, a], X[own, b], s=8, color=COLORS[c % len(COLORS)], label=name)
         ax.legend(frameon=False)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from ..rules.base import RuleBase
-from .text import Sentence, sentences
+from .phrases import Sentence, sentences
 
 __all__ = ["to_latex", "to_markdown"]
 
@@ -18,10 +18,7 @@ BREAK = "\u200b"
 def to_markdown(
     rules: RuleBase, *, max_conditions: int | None = None, max_terms: int | None = None, words: bool = True
 ) -> str:
-    """The rules as a Markdown table, one row for each.
-
-    Parameters are those of :func:`sessc.report.text.to_text`.
-    """
+    """The rules as a Markdown table, one row for each."""
     found = sentences(rules, max_conditions, max_terms, words)
     rows = [_cells(k, sentence, _markdown, "<br>") for k, sentence in enumerate(found)]
     return "\n".join("| " + " | ".join(row) + " |" for row in [_header(found), ["---"] * len(rows[0]), *rows])
@@ -30,10 +27,7 @@ def to_markdown(
 def to_latex(
     rules: RuleBase, *, max_conditions: int | None = None, max_terms: int | None = None, words: bool = True
 ) -> str:
-    """The rules as a LaTeX table as wide as a line, which needs no package.
-
-    Parameters are those of :func:`sessc.report.text.to_text`.
-    """
+    """The rules as a LaTeX table as wide as a line, which needs no package."""
     found = sentences(rules, max_conditions, max_terms, words)
     lines = [_latex_row(k, sentence) for k, sentence in enumerate(found)]
     columns = r"@{}rp{0.44\linewidth}p{0.29\linewidth}" + "r" * (len(_header(found)) - 3) + "@{}"

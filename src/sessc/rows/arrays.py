@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 
 from .._array import Array, array_namespace, is_elsewhere, like, to_numpy
 from .._runtime import keep_freed_memory
-from .base import KEPT_ELEMENTS, Block, Rows
+from .base import KEPT_ELEMENTS, Block, Rows, Table
 
 __all__ = ["ArrayRows"]
 
@@ -39,6 +39,10 @@ class ArrayRows(Rows):
     @property
     def n_rows(self) -> int:
         return int(self.X.shape[0])
+
+    @property
+    def fit_in_memory(self) -> bool:
+        return True
 
     @property
     def n_features(self) -> int:
@@ -71,6 +75,19 @@ class ArrayRows(Rows):
             weight = self.sample_weight
             return float(self.n_rows if weight is None else array_namespace(weight).sum(weight))
         return super().weight
+
+    def on_device(self) -> Table | None:
+        # What rows count by their class is in none of the arrays.
+        return self.table() if is_elsewhere(self.X) and self.class_weight is None else None
+
+    def table(self) -> Table:
+        return Table(self.X, self.y, self.sample_weight, self.center, self.scale, self.n_classes)
+
+    def thinned(self, most: int) -> tuple[np.ndarray, np.ndarray]:
+        step = -(-self.n_rows // most)
+        X = to_numpy(self.X[::step, :])
+        counts = np.ones(len(X)) if self.sample_weight is None else to_numpy(self.sample_weight[::step])
+        return X, step * counts
 
     def _each(self, fn: Callable[[Any], Any]) -> Iterator[Any]:
         n_threads = min(effective_n_jobs(self.n_jobs), len(self._slices)) if self._is_numpy else 1

@@ -19,7 +19,7 @@ import numpy as np
 from .._array import Array, array_namespace, one_hot, to_numpy
 from .._runtime import at_work
 
-__all__ = ["Block", "Rows", "Samples"]
+__all__ = ["BLOCK_ELEMENTS", "KEPT_ELEMENTS", "Block", "Rows", "Samples", "Table"]
 
 BLOCK_ELEMENTS = 3 * 2**17
 """Numbers in the columns of one block: about 3 MiB of float64, large for BLAS and small for caches."""
@@ -65,6 +65,17 @@ def _in_order(fn: Callable, items: Iterable, n_jobs: int) -> Iterator:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+class Table(NamedTuple):
+    """All rows at once, as they are stored, and how formulas see them."""
+
+    X: Array
+    y: Array | None
+    weight: Array | None
+    center: Array
+    scale: Array
+    n_classes: int | None
 
 
 def as_it_is(samples: Samples) -> Samples:
@@ -118,6 +129,27 @@ class Rows:
     def map(self, fn: Callable[[Any], Array]) -> Array:
         """``fn(block)``, an array with one entry per row, for all rows."""
         raise NotImplementedError
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are; None where it takes a pass to know."""
+        return None
+
+    @property
+    def fit_in_memory(self) -> bool:
+        """Whether they do, and with them anything that has one entry per row."""
+        return False
+
+    def on_device(self) -> Table | None:
+        """All rows as arrays on one accelerator, for a kernel that goes through them itself; else None."""
+        return None
+
+    def thinned(self, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """At most so many rows, every second, third, ... of them, and what each stands for.
+
+        None where rows come in no order that could be trusted, and a hashed sample has to do.
+        """
+        return None
 
     def standardized(self, center: Array | None, scale: Array | None = None) -> Self:
         """The same rows measured from ``center`` in units of ``scale``."""

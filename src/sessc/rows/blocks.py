@@ -14,17 +14,9 @@ from joblib import effective_n_jobs
 from .._array import Array
 from .._runtime import keep_freed_memory
 from .base import KEPT_ELEMENTS, Block, Rows
+from .clean import existing_rows, is_missing, refuse_extremes, unmasked
 
-__all__ = [
-    "BlockRows",
-    "Blocks",
-    "checked",
-    "is_missing",
-    "largest_square_root",
-    "refuse_extremes",
-    "too_large",
-    "unmasked",
-]
+__all__ = ["BlockRows", "Blocks", "checked"]
 
 BATCH_ROWS = 2**16
 """Rows read from a file at a time."""
@@ -193,44 +185,4 @@ def checked(block: Any, which: str, names: tuple[str, ...] | None = None) -> Blo
     weight = weight.astype(X.dtype, copy=False)
     if not np.all(weight >= 0) or not np.all(np.isfinite(weight)):
         raise ValueError(f"{which} has weights that are negative or not finite.")
-    counts = weight > 0
-    return (
-        Block(X, y, weight)
-        if np.all(counts)
-        else Block(X[counts], None if y is None else y[counts], weight[counts])
-    )
-
-
-def is_missing(label: Any) -> bool:
-    return label is None or type(label).__name__ == "NAType" or (isinstance(label, float) and label != label)
-
-
-def unmasked(column: Any, which: str) -> np.ndarray:
-    """A column as a plain array, which would forget what is masked."""
-    if np.ma.is_masked(column):
-        row = np.flatnonzero(np.ma.getmaskarray(column))[0]
-        raise ValueError(f"{which} that are masked, as in row {row}; drop such rows first.")
-    return np.asarray(column)
-
-
-def largest_square_root(dtype: Any) -> float:
-    """Numbers below it can be squared, and many such squares added."""
-    return float(np.finfo(dtype).max) ** 0.5 / 1e4
-
-
-def refuse_extremes(X: np.ndarray, which: str, names: Sequence[str] | None = None) -> None:
-    """Refuse what is not finite, or too large to be squared, by place."""
-    if 0 in X.shape:
-        return
-    largest = max(abs(X.min()), abs(X.max()))  # NaN if any value is
-    if largest < largest_square_root(X.dtype):
-        return
-    for row, column in np.argwhere(~np.isfinite(X))[:1]:
-        name = f"column {column}" if names is None else f"column {names[column]!r}"
-        what = "NaN" if np.isnan(X[row, column]) else "an infinite value (inf)"
-        raise ValueError(f"{which} contains {what} in row {row}, {name}; fill in or drop such rows first.")
-    raise ValueError(too_large(which, largest, X.dtype))
-
-
-def too_large(which: str, largest: float, dtype: Any) -> str:
-    return f"{which} holds values as large as {largest:.0e}, whose squares overflow {dtype}; rescale them."
+    return Block(*existing_rows(X, y, weight))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,22 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from .._array import Array, array_namespace, is_foreign
-from .blocks import is_missing, largest_square_root, refuse_extremes, too_large, unmasked
+from .._array import Array, array_namespace, is_foreign, like, to_numpy
 
 __all__ = [
     "existing_rows",
+    "is_missing",
+    "largest_square_root",
     "read_classes",
     "read_numbers",
     "read_table",
     "read_targets",
     "read_weights",
     "refuse_classes",
+    "refuse_extremes",
     "refuse_one_class",
+    "remember",
+    "unmasked",
 ]
 
 
@@ -75,22 +80,77 @@ def _refuse_text_and_dates(X: Any) -> None:
                 )
 
 
-def read_weights(sample_weight: Any, X: np.ndarray) -> np.ndarray | None:
-    """Sample weights in the dtype of X, or None where every row counts once."""
+def refuse_extremes(X: Array, which: str, names: Sequence[str] | None = None) -> None:
+    """Refuse what is not finite, or too large to be squared, by place."""
+    if 0 in X.shape:
+        return
+    xp = array_namespace(X)
+    largest = max(abs(float(xp.min(X))), abs(float(xp.max(X))))  # NaN if any value is
+    if largest < largest_square_root(xp.finfo(X.dtype)):
+        return
+    X = to_numpy(X)
+    for row, column in np.argwhere(~np.isfinite(X))[:1]:
+        name = f"column {column}" if names is None else f"column {names[column]!r}"
+        what = "NaN" if np.isnan(X[row, column]) else "an infinite value (inf)"
+        raise ValueError(f"{which} contains {what} in row {row}, {name}; fill in or drop such rows first.")
+    raise ValueError(_too_large(which, largest, X.dtype))
+
+
+def largest_square_root(limits: Any) -> float:
+    """Numbers below it can be squared, and many such squares added; by the limits of their type."""
+    return float(limits.max) ** 0.5 / 1e4
+
+
+def _too_large(which: str, largest: float, dtype: Any) -> str:
+    return f"{which} holds values as large as {largest:.0e}, whose squares overflow {dtype}; rescale them."
+
+
+def unmasked(column: Any, which: str) -> np.ndarray:
+    """A column as a plain array, which would forget what is masked."""
+    if np.ma.is_masked(column):
+        row = np.flatnonzero(np.ma.getmaskarray(column))[0]
+        raise ValueError(f"{which} that are masked, as in row {row}; drop such rows first.")
+    return np.asarray(column)
+
+
+def remember(estimator: Any, n_features: int, names: tuple[str, ...] | None, reset: bool) -> None:
+    """Number and names of the features: remembered, or compared with those that are."""
+    known = None if reset else getattr(estimator, "feature_names_in_", None)
+    if names is not None and known is not None and names != tuple(known):
+        raise ValueError(
+            f"X has the columns {names}, and {type(estimator).__name__} was fitted to {tuple(known)}."
+        )
+    if known is None or names is None:
+        validate_data(estimator, np.empty((0, n_features)), reset=reset, skip_check_array=True)
+    if reset and names is not None:
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+
+
+def read_weights(sample_weight: Any, X: Array) -> Array | None:
+    """Sample weights as an array like X, or None where every row counts once."""
     if sample_weight is None:
         return None
+    if is_foreign(X):
+        there = to_numpy(sample_weight) if is_foreign(sample_weight) else sample_weight
+        return like(read_weights(there, np.empty((X.shape[0], 0))), X)
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     if not np.any(weight > 0):
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
     return weight
 
 
-def existing_rows(X: np.ndarray, y: Any, weight: np.ndarray | None) -> tuple[np.ndarray, Any, np.ndarray | None]:
+def existing_rows(X: Array, y: Any, weight: Array | None) -> tuple[Array, Any, Array | None]:
     """The rows that count: one of weight zero does not exist, nor does a class that only such rows have."""
-    if weight is None or np.all(weight > 0):
+    if weight is None or bool(array_namespace(weight).all(weight > 0)):
         return X, y, weight
     counts = weight > 0
-    return X[counts], None if y is None else y[counts], weight[counts]
+    if y is not None:
+        y = y[counts if is_foreign(y) else to_numpy(counts)]
+    return X[counts], y, weight[counts]
+
+
+def is_missing(label: Any) -> bool:
+    return label is None or type(label).__name__ == "NAType" or (isinstance(label, float) and label != label)
 
 
 def read_targets(estimator: Any, y: Any, X: np.ndarray) -> np.ndarray:
@@ -115,12 +175,12 @@ def read_numbers(y: Array, dtype: Any) -> Array:
     xp = array_namespace(y)
     with np.errstate(over="ignore"):  # of long doubles, which are then infinite
         y = xp.astype(_real(y) if is_foreign(y) else _numeric(y), xp.float64)
-    if bool(xp.all(xp.abs(y) < largest_square_root(dtype))):
+    if bool(xp.all(xp.abs(y) < largest_square_root(np.finfo(dtype)))):
         return y
     if not bool(xp.all(xp.isfinite(y))):
         what = "NaN" if bool(xp.any(xp.isnan(y))) else "an infinite value (inf)"
         raise ValueError(f"y contains {what}; drop such rows first.")
-    raise ValueError(too_large("y", float(xp.max(xp.abs(y))), dtype))
+    raise ValueError(_too_large("y", float(xp.max(xp.abs(y))), dtype))
 
 
 def _no_targets(dtype: Any) -> str:

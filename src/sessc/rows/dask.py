@@ -21,7 +21,8 @@ import numpy as np
 
 from .._array import Array
 from .base import Block, Rows
-from .blocks import BlockRows, checked, unmasked
+from .blocks import BlockRows, checked
+from .clean import unmasked
 
 __all__ = ["DaskRows", "Held", "read_table"]
 

@@ -63,11 +63,9 @@ def _moments(samples: Samples) -> _Moments:
     xp = array_namespace(samples.X)
     X = xp.astype(samples.X, xp.float64)
     weight = None if samples.weight is None else xp.astype(samples.weight, xp.float64)
+    low, high = xp.min(X, axis=0), xp.max(X, axis=0)
     if weight is None:
-        return _Moments(scalar(X.shape[0], X), xp.sum(X, axis=0), xp.min(X, axis=0), xp.max(X, axis=0))
-    counts = weight[:, None] > 0  # a row of weight zero does not exist
-    low = xp.min(xp.where(counts, X, scalar(xp.inf, X)), axis=0)
-    high = xp.max(xp.where(counts, X, scalar(-xp.inf, X)), axis=0)
+        return _Moments(scalar(X.shape[0], X), xp.sum(X, axis=0), low, high)
     return _Moments(xp.sum(weight), weight @ X, low, high)
 
 

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-import numpy as np
 from sklearn.utils.validation import validate_data
 
-from .._array import Array, array_namespace, is_foreign, like, numpy_dtype, to_numpy
+from .._array import Array, array_namespace, is_foreign
 from .arrays import ArrayRows
 from .base import Rows
-from .blocks import BlockRows, Blocks, largest_square_root, refuse_extremes
+from .blocks import BlockRows, Blocks
 from .clean import (
     existing_rows,
     read_table,
     read_targets,
     read_weights,
+    refuse_extremes,
+    remember,
 )
 
 __all__ = ["has_labels", "in_memory", "read_rows"]
-
-
-def has_labels(X: Any, y: Any) -> bool:
-    """Whether there are labels: beside the rows, or among the blocks they come in."""
-    return X.first.y is not None if isinstance(X, Blocks) else y is not None
-
-
-def in_memory(X: Any) -> bool:
-    """Whether rows are in the memory of this process, as an array of NumPy's or anything it makes one of."""
-    return not (isinstance(X, Blocks) or is_dask(X) or is_foreign(X))
-
-
-def is_dask(X: Any) -> bool:
-    return hasattr(X, "__dask_graph__")
 
 
 def read_rows(
@@ -57,16 +45,7 @@ def read_rows(
     supervised : bool
         Whether there have to be labels.
     """
-    if isinstance(X, Blocks):
-        return _read_blocks(estimator, X, y, sample_weight, reset, supervised)
-    if is_dask(X):
-        return _read_collection(estimator, X, y, sample_weight, reset, supervised)
-    if is_foreign(X):
-        return _read_foreign(estimator, X, y, sample_weight, reset, supervised)
-    table = read_table(estimator, X, reset=reset)
-    y = read_targets(estimator, y, table) if supervised else None
-    table, y, weight = existing_rows(table, y, read_weights(sample_weight, table))
-    return ArrayRows(table, y, weight, n_jobs=estimator.n_jobs)
+    return _place(X).read(estimator, X, y, sample_weight, reset, supervised)
 
 
 def _read_blocks(
@@ -76,7 +55,7 @@ def _read_blocks(
         raise ValueError("Labels and weights come with the rows of Blocks, as (X, y, sample_weight); leave out y.")
     if supervised and blocks.first.y is None:
         read_targets(estimator, None, blocks.first.X)
-    _remember(estimator, blocks.first.X.shape[1], blocks.feature_names, reset)
+    remember(estimator, blocks.first.X.shape[1], blocks.feature_names, reset)
     return BlockRows(blocks, blocks.first, n_jobs=estimator.n_jobs)
 
 
@@ -84,7 +63,7 @@ def _read_collection(estimator: Any, X: Any, y: Any, sample_weight: Any, reset: 
     from . import dask
 
     table, names = dask.read_table(X)
-    _remember(estimator, int(table.shape[1]), names, reset)
+    remember(estimator, int(table.shape[1]), names, reset)
     if supervised and y is None:
         read_targets(estimator, None, table)
     return dask.DaskRows(table, dask.Held(table, y if supervised else None, sample_weight))
@@ -103,33 +82,53 @@ def _read_foreign(
         )
     if X.dtype not in (xp.float32, xp.float64):
         X = xp.astype(X, xp.float64)
-    if not bool(xp.all(xp.abs(X) < largest_square_root(numpy_dtype(X)))):
-        refuse_extremes(to_numpy(X), "X")
+    refuse_extremes(X, "X")
     validate_data(estimator, X, reset=reset, skip_check_array=True)
-    weight = None
-    if sample_weight is not None:
-        weight = like(read_weights(to_numpy(sample_weight), np.empty((X.shape[0], 0))), X)
-        if not bool(xp.all(weight > 0)):
-            counts = weight > 0
-            X, weight = X[counts], weight[counts]
-            y = y[to_numpy(counts)] if isinstance(y, np.ndarray) else y if y is None else y[counts]
     if supervised and not is_foreign(y):
         y = read_targets(estimator, y, X)
-    if not supervised:
-        y = None
-    elif y.shape != (X.shape[0],):
+    if supervised and y.shape != (X.shape[0],):
         raise ValueError(f"y has the shape {tuple(y.shape)} and X has {X.shape[0]} rows.")
-    return ArrayRows(X, y, weight, n_jobs=estimator.n_jobs)
+    rows = existing_rows(X, y if supervised else None, read_weights(sample_weight, X))
+    return ArrayRows(*rows, n_jobs=estimator.n_jobs)
 
 
-def _remember(estimator: Any, n_features: int, names: tuple[str, ...] | None, reset: bool) -> None:
-    """Number and names of the features: remembered, or compared with those that are."""
-    known = None if reset else getattr(estimator, "feature_names_in_", None)
-    if names is not None and known is not None and names != tuple(known):
-        raise ValueError(
-            f"X has the columns {names}, and {type(estimator).__name__} was fitted to {tuple(known)}."
-        )
-    if known is None or names is None:
-        validate_data(estimator, np.empty((0, n_features)), reset=reset, skip_check_array=True)
-    if reset and names is not None:
-        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+def _read_array(estimator: Any, X: Any, y: Any, sample_weight: Any, reset: bool, supervised: bool) -> ArrayRows:
+    """Rows in an array of NumPy's, or in anything it makes one of."""
+    table = read_table(estimator, X, reset=reset)
+    y = read_targets(estimator, y, table) if supervised else None
+    return ArrayRows(*existing_rows(table, y, read_weights(sample_weight, table)), n_jobs=estimator.n_jobs)
+
+
+class Place(NamedTuple):
+    """A place where rows may be: what is recognised as being there, and how it is read.
+
+    ``read(estimator, X, y, sample_weight, reset, supervised)`` returns rows after the checks users deserve.
+    """
+
+    recognises: Callable[[Any], bool]
+    read: Callable[[Any, Any, Any, Any, bool, bool], Rows]
+    has_labels: Callable[[Any, Any], bool] = lambda X, y: y is not None
+
+
+PLACES = [
+    Place(lambda X: isinstance(X, Blocks), _read_blocks, lambda X, y: X.first.y is not None),
+    Place(lambda X: hasattr(X, "__dask_graph__"), _read_collection),
+    Place(is_foreign, _read_foreign),
+]
+"""The first that recognises what users hand in reads it; if none does, it is a table in memory."""
+
+IN_MEMORY = Place(lambda X: True, _read_array)
+
+
+def _place(X: Any) -> Place:
+    return next((place for place in PLACES if place.recognises(X)), IN_MEMORY)
+
+
+def has_labels(X: Any, y: Any) -> bool:
+    """Whether there are labels: beside the rows, or among the blocks they come in."""
+    return _place(X).has_labels(X, y)
+
+
+def in_memory(X: Any) -> bool:
+    """Whether rows are in the memory of this process, as an array of NumPy's or anything it makes one of."""
+    return _place(X) is IN_MEMORY

@@ -15,7 +15,10 @@ import numpy as np
 from .._array import Array, array_namespace, bits, like, to_numpy
 from .base import Rows, Samples
 
-__all__ = ["Sample", "sample"]
+__all__ = ["Sample", "few", "sample"]
+
+FEW_ROWS = 2**13
+"""Of rows that are not in one array, so many distinct ones are enough to describe all."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,19 @@ class Sample:
         return Sample(keys[kept], X[first[kept]], weight[kept], self.size)
 
 
+def few(rows: Rows, most: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Some rows as users gave them, at most so many, what each stands for, and how many rows there are."""
+    thinned = rows.thinned(most)
+    if thinned is not None and rows.n_rows is not None:
+        return *thinned, rows.n_rows
+    picked = sample(rows, FEW_ROWS // 32, seed=0)
+    return picked.X, picked.weight, rows.sum(_count)
+
+
+def _count(samples: Samples) -> int:
+    return int(samples.X.shape[0])
+
+
 def sample(rows: Rows, n_seeds: int, seed: int) -> Sample:
     """A sample of rows, as users gave them, large enough to pick ``n_seeds`` seeds from."""
     # Hashes see raw values: a mean subtracted first would differ in its last bit with the order of the rows.
@@ -46,9 +62,6 @@ def sample(rows: Rows, n_seeds: int, seed: int) -> Sample:
 def _sample_block(size: int, seed: int, samples: Samples) -> Sample:
     X, weight = samples.X, samples.weight
     xp = array_namespace(X)
-    if weight is not None:
-        counts = weight > 0
-        X, weight = X[counts], weight[counts]
     keys = _hash(X, seed)
     if X.shape[0] > size:  # only what may be chosen leaves the device
         few = keys <= xp.unique_values(keys)[:size][-1]

@@ -17,8 +17,7 @@ import numpy as np
 from .._array import Array, array_namespace, divide, is_foreign, numpy_dtype, to_numpy
 from .arrays import ArrayRows
 from .base import Rows, Samples
-from .blocks import largest_square_root
-from .clean import read_classes, read_numbers, refuse_one_class
+from .clean import largest_square_root, read_classes, read_numbers, refuse_one_class
 
 __all__ = ["Classes", "Measurements", "Target", "class_of", "holds_measurements"]
 
@@ -236,7 +235,7 @@ def _measured(mean: float, unit: float, dtype: np.dtype, y: Array) -> Array:
     y = (read_numbers(y, dtype) - mean) / unit
     xp = array_namespace(y)
     # Those a fit begins with are within twice the limit; later ones may be anywhere.
-    if not bool(xp.all(xp.abs(y) < 2 * largest_square_root(dtype))):
+    if not bool(xp.all(xp.abs(y) < 2 * largest_square_root(np.finfo(dtype)))):
         raise ValueError(
             f"y holds values {float(xp.max(xp.abs(y))):.0e} units away from those seen first, and the squares of "
             f"that overflow {dtype}; call fit to begin anew."

@@ -11,80 +11,25 @@ and the model's output is :math:`\\sum_r \\bar f_r(x) (b_{r0} + b_r \\cdot x)`.
 
 from __future__ import annotations
 
-import shutil
-import sys
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 
-from .._array import Array, array_namespace, divide, is_foreign, like, scalar, softmax
-from ..rows.blocks import refuse_extremes
+from .._array import Array, array_namespace, is_foreign, like, softmax
+from ..rows.clean import refuse_extremes
 from ..rows.target import class_of
 from .choices import Choice
+from .forms import Forms
+from .links import Link
 from .summary import Summary
 
-if TYPE_CHECKING:
-    from .evaluation import Comparison, Evaluation
-    from .explanation import Explanation
-
-__all__ = [
-    "Identity",
-    "Link",
-    "Proportions",
-    "RuleBase",
-    "Softmax",
-    "default_names",
-    "design",
-    "firing",
-]
-
-
-class Link:
-    """How raw outputs become what the model states."""
-
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
-
-    def of_one_rule(self, outputs: np.ndarray) -> np.ndarray:
-        """What a rule's own outputs (n_outputs,) are shown as: as they are, unless they mean something clearer."""
-        return outputs
-
-
-@dataclass(frozen=True)
-class Identity(Link):
-    """Outputs are the prediction (regression)."""
-
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        return outputs
-
-
-@dataclass(frozen=True)
-class Proportions(Link):
-    """Outputs fitted to 0 and 1 by least squares: negative parts are cut and the rest is made to sum to one."""
-
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        xp = array_namespace(outputs)
-        positive = xp.maximum(outputs, scalar(0.0, outputs))
-        total = xp.sum(positive, axis=1, keepdims=True)
-        return divide(positive, total, otherwise=scalar(1 / outputs.shape[1], outputs))
-
-
-@dataclass(frozen=True)
-class Softmax(Link):
-    """Outputs fitted by cross-entropy: they are logarithms of odds."""
-
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        return softmax(outputs, axis=1)
-
-    def of_one_rule(self, outputs: np.ndarray) -> np.ndarray:
-        """The probabilities where this rule alone fires."""
-        return softmax(outputs, axis=0)
+__all__ = ["RuleBase", "default_names", "design", "firing"]
 
 
 @dataclass(frozen=True, eq=False)
-class RuleBase:
+class RuleBase(Forms):
     """Rules as numbers; everything shown to people is made from them.
 
     Centres, widths and consequents are in the standardised coordinates ``(x - mean) / scale`` the rules were
@@ -260,127 +205,6 @@ class RuleBase:
         if self.order == 0:
             return np.zeros((n_outputs, *self.centers.shape), self.centers.dtype)
         return np.moveaxis(self.consequents[:, 1:, :], 2, 0)
-
-    def explain(self, x: Any) -> Explanation:
-        """Why the rules answer as they do for one row; ``print`` what this returns.
-
-        Parameters
-        ----------
-        x : array of shape (n_features,), mapping of feature names to values, or table of one row
-
-        Returns
-        -------
-        Explanation
-        """
-        from .explanation import explain
-
-        return explain(self, x)
-
-    def save(self, path: Any) -> None:
-        """Write the rules to a JSON file, every digit of them; see :mod:`sessc.files`."""
-        from ..tables.files import save
-
-        save(self, path)
-
-    @classmethod
-    def load(cls, path: Any) -> RuleBase:
-        """Read rules from a file that ``save`` wrote. Reading never runs code.
-
-        Of a file that ``sessc fit`` wrote these are the rules alone; :class:`sessc.Model` keeps its columns.
-        """
-        from ..tables.files import load
-
-        return load(path).rules
-
-    @classmethod
-    def write(cls, rules: Any, **settings: Any) -> RuleBase:
-        """Rules written by hand; see :func:`sessc.edit.write`."""
-        from .editing import write
-
-        return write(rules, **settings)
-
-    def with_condition(
-        self, rule: int, feature: str, about: float | None = None, width: float | None = None
-    ) -> RuleBase:
-        """The rules with one condition moved, made wider or narrower, or added; rules count from 1."""
-        from .editing import with_condition
-
-        return with_condition(self, rule, feature, about, width)
-
-    def without_condition(self, rule: int, feature: str) -> RuleBase:
-        """The rules, of which one no longer asks about a feature."""
-        from .editing import without_condition
-
-        return without_condition(self, rule, feature)
-
-    def without_rule(self, rule: int) -> RuleBase:
-        """The rules less one."""
-        from .editing import without_rule
-
-        return without_rule(self, rule)
-
-    def with_output(self, rule: int, output: Any) -> RuleBase:
-        """The rules, of which one concludes something else: a number, or a dict of class probabilities."""
-        from .editing import with_output
-
-        return with_output(self, rule, output)
-
-    def evaluate(self, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
-        """How well the rules do on data; ``print`` what this returns."""
-        from .evaluation import evaluate
-
-        return evaluate(self, X, y, sample_weight)
-
-    def compare(self, before: RuleBase, X: Any, y: Any, sample_weight: Any = None) -> Comparison:
-        """What a change did to answers and accuracy; ``print`` what this returns."""
-        from .evaluation import compare
-
-        return compare(before, self, X, y, sample_weight)
-
-    def to_text(
-        self,
-        max_conditions: int | None = None,
-        *,
-        max_terms: int | None = None,
-        words: bool = True,
-        width: int | None = None,
-    ) -> str:
-        """The rules as IF-THEN sentences in the user's units; see :func:`sessc.report.text.to_text`."""
-        from ..report.text import to_text
-
-        return to_text(self, max_conditions=max_conditions, max_terms=max_terms, words=words, width=width)
-
-    def to_markdown(
-        self, max_conditions: int | None = None, *, max_terms: int | None = None, words: bool = True
-    ) -> str:
-        """The rules as a table for a web page; see :func:`sessc.report.tables.to_markdown`."""
-        from ..report.tables import to_markdown
-
-        return to_markdown(self, max_conditions=max_conditions, max_terms=max_terms, words=words)
-
-    def to_latex(
-        self, max_conditions: int | None = None, *, max_terms: int | None = None, words: bool = True
-    ) -> str:
-        """The rules as a table for a paper; see :func:`sessc.report.tables.to_latex`."""
-        from ..report.tables import to_latex
-
-        return to_latex(self, max_conditions=max_conditions, max_terms=max_terms, words=words)
-
-    def to_html(self, path: Any = None, **settings: Any) -> str:
-        """The rules as one self-contained, interactive web page; see :func:`sessc.report.html.to_html`."""
-        from ..report.html import to_html
-
-        return to_html(self, path, **settings)
-
-    def to_onnx(self) -> Any:
-        """The rules as an ONNX model for other runtimes; see :func:`sessc.report.onnx.to_onnx`."""
-        from ..report.onnx import to_onnx
-
-        return to_onnx(self)
-
-    def __str__(self) -> str:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        return self.to_text(max_conditions=5, max_terms=4, width=width)
 
     def __repr__(self) -> str:
         what = "regression" if self.classes is None else f"{len(self.classes)} classes"

@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from .base import Identity, Proportions, RuleBase, Softmax
+from .base import RuleBase
+from .links import Identity, Proportions, Softmax
+from .wording import amount, bell, odds
 
-__all__ = ["with_condition", "with_output", "without_condition", "without_rule", "write"]
+__all__ = ["by_hand", "with_condition", "with_output", "without_condition", "without_rule"]
 
 SURE = 1e-6
 """A probability set by hand is kept this far from certainty, where its logarithm would be infinite."""
@@ -43,8 +45,8 @@ def with_condition(
         widths[r, d] = width / rules.scale[d]
     changed = replace(rules, centers=centers, widths=widths)
     name = rules.feature_names[d]
-    was = f"instead of {_said(rules, r, d)}" if had else "added"
-    return _noted(changed, f"rule {rule}: {name} is {_said(changed, r, d)} {was}")
+    was = f"instead of {bell(rules, r, d)}" if had else "added"
+    return _noted(changed, f"rule {rule}: {name} is {bell(changed, r, d)} {was}")
 
 
 def without_condition(rules: RuleBase, rule: int, feature: str) -> RuleBase:
@@ -67,15 +69,7 @@ def without_rule(rules: RuleBase, rule: int) -> RuleBase:
 
 
 def with_output(rules: RuleBase, rule: int, output: Mapping[Any, float] | float) -> RuleBase:
-    """What a rule concludes, at its own centre if it is linear.
-
-    Parameters
-    ----------
-    rules : RuleBase
-    rule : int
-    output : float, or dict of a number for each class
-        A value, or the probabilities of the classes where the rule speaks alone.
-    """
+    """What a rule concludes, at its own centre if it is linear."""
     r = _rule(rules, rule)
     said = np.asarray(_outputs(rules, output), dtype=rules.consequents.dtype)
     if isinstance(rules.link, Softmax):
@@ -90,46 +84,20 @@ def with_output(rules: RuleBase, rule: int, output: Mapping[Any, float] | float)
     )
 
 
-def write(
+def by_hand(
     rules: Sequence[tuple[Mapping[str, tuple[float, float]], Mapping[Any, float] | float]],
     *,
     features: Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
     target_name: str = "y",
 ) -> RuleBase:
-    """A rule base written by hand.
-
-    Parameters
-    ----------
-    rules : sequence of (conditions, output)
-        Conditions are a dict of (centre, width) for each feature the rule asks about; an output is a number, or a
-        dict of the probability of each class.
-    features : sequence of str, optional
-        All features, in the order of the columns of the data; by default those mentioned, in that order.
-    classes : sequence, optional
-        All classes; by default those mentioned, sorted. None mentioned makes it a regression.
-    target_name : str
-
-    Returns
-    -------
-    RuleBase
-
-    Examples
-    --------
-    >>> from sessc import RuleBase
-    >>> rules = RuleBase.write([
-    ...     ({"age": (70, 10)}, {"ill": 0.6, "well": 0.4}),
-    ...     ({"age": (30, 20), "pulse": (60, 15)}, {"well": 0.9, "ill": 0.1}),
-    ... ])
-    >>> rules([[65, 80], [25, 62]])
-    array(['ill', 'well'], dtype='<U4')
-    """
+    """A rule base written by hand; :meth:`sessc.RuleBase.by_hand` says what its parameters mean."""
     rules = _pairs(rules)
     names = _names(rules, features)
     centers, widths = np.full((2, len(rules), len(names)), np.nan)
     for r, (conditions, _) in enumerate(rules):
         for name, condition in conditions.items():
-            centers[r, names.index(name)], widths[r, names.index(name)] = _bell(r, name, condition)
+            centers[r, names.index(name)], widths[r, names.index(name)] = _center_and_width(r, name, condition)
     asked = np.isfinite(widths)
     count = np.maximum(asked.sum(axis=0), 1)
     mean = np.where(asked, centers, 0.0).sum(axis=0) / count
@@ -181,7 +149,7 @@ def _names(rules: Sequence[tuple[Mapping[str, Any], Any]], features: Any) -> lis
     return names
 
 
-def _bell(r: int, name: str, condition: Any) -> tuple[float, float]:
+def _center_and_width(r: int, name: str, condition: Any) -> tuple[float, float]:
     """A condition given by a person: a centre and a width."""
     if not isinstance(condition, (tuple, list)) or len(condition) != 2 or not all(map(_is_number, condition)):
         raise ValueError(f"rule {r + 1} wants {name!r} to be {condition!r}; give a number and a width above 0.")
@@ -230,19 +198,10 @@ def _feature(rules: RuleBase, name: str) -> int:
     return rules.feature_names.index(name)
 
 
-def _said(rules: RuleBase, r: int, d: int) -> str:
-    from ..report.text import _number
-
-    center, width = rules.centers_in_units[r, d], rules.widths_in_units[r, d]
-    return f"about {_number(center, width)} (± {_number(width, width)})"
-
-
 def _words(rules: RuleBase, outputs: list[float]) -> str:
-    from ..report.text import _amount, _odds
-
     if rules.classes is None:
-        return f"{rules.target_name} = {_amount(rules, outputs[0])}"
-    return _odds(rules, np.asarray(outputs))
+        return f"{rules.target_name} = {amount(rules, outputs[0])}"
+    return odds(rules, np.asarray(outputs))
 
 
 def _noted(rules: RuleBase, change: str) -> RuleBase:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .base import RuleBase
+from .forms import Spoken
 
 __all__ = ["Change", "Explanation", "explain"]
 
@@ -31,7 +32,7 @@ class Change(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(Spoken):
     """An answer taken apart. ``print`` shows it.
 
     Parameters
@@ -73,11 +74,6 @@ class Explanation:
         if self.rules.classes is None:
             return float(self.outputs[0])
         return self.rules.classes[np.argmax(self.outputs)]
-
-    def __str__(self) -> str:
-        from ..report.explanation import to_text
-
-        return to_text(self)
 
 
 def explain(rules: RuleBase, x: Any) -> Explanation:

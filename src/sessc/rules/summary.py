@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-__all__ = ["Summary", "summarize", "word_for"]
+__all__ = ["BINS", "SHARES", "Summary", "summarize", "weighted_quantiles", "word_for"]
 
 SHARES = np.linspace(0.0, 1.0, 41)
 """Shares of the data at whose quantiles a feature is known."""

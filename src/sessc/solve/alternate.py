@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 
-from .._array import Array, array_namespace, is_elsewhere
+from .._array import Array, array_namespace
 from .._runtime import at_work
-from ..rows.arrays import ArrayRows
 from ..rows.base import Rows
 from ..terms.objective import Objective, Parameters, Statistics
 
@@ -73,11 +72,11 @@ def alternate(
 
 def _one_pass(objective: Objective, rows: Rows, n_rules: int) -> Callable[[Array], Statistics]:
     """What makes the statistics of all rows from coefficients."""
-    if isinstance(rows, ArrayRows) and is_elsewhere(rows.X) and find_spec("triton"):
+    if (table := rows.on_device()) is not None and find_spec("triton"):
         from . import fused
 
-        if fused.applies(objective, rows, n_rules):
-            return partial(fused.statistics, objective, rows)
+        if fused.applies(objective, table, n_rules):
+            return partial(fused.statistics, objective, table)
     rows = rows.prepared(objective.columns)
     return lambda coefficients: rows.sum(partial(objective.statistics, coefficients))
 

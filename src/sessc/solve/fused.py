@@ -16,7 +16,7 @@ import triton
 import triton.language as tl
 
 from .._array import Array
-from ..rows.arrays import ArrayRows
+from ..rows.base import Table
 from ..terms.losses import LogLoss
 from ..terms.objective import Objective, Statistics
 from ..terms.sharing import Power
@@ -31,36 +31,35 @@ MOST = 64
 """Rules, features and classes at most: a tile's share of them is held in registers."""
 
 
-def applies(objective: Objective, rows: ArrayRows, n_rules: int) -> bool:
+def applies(objective: Objective, table: Table, n_rules: int) -> bool:
     """Whether these rows and this cost are what the kernel is made for."""
     return (
         type(objective) is Objective
         and isinstance(objective.membership, Power)
         and type(objective.loss) in (LogLoss, type(None))
-        and rows.dtype == torch.float32
-        and rows.class_weight is None
-        and max(n_rules, rows.n_features, rows.n_classes or 0) <= MOST
+        and table.X.dtype == torch.float32
+        and max(n_rules, table.X.shape[1], table.n_classes or 0) <= MOST
     )
 
 
-def statistics(objective: Objective, rows: ArrayRows, coefficients: Array) -> Statistics:
+def statistics(objective: Objective, table: Table, coefficients: Array) -> Statistics:
     """The statistics of all rows, whose costs have these coefficients (R, K)."""
-    X, weight = rows.X, rows.sample_weight
-    n_rules, n_features = coefficients.shape[0], rows.n_features
-    n_classes = 0 if objective.loss is None else rows.n_classes
+    X, weight = table.X, table.weight
+    n_rules, n_features = coefficients.shape[0], X.shape[1]
+    n_classes = 0 if objective.loss is None else table.n_classes
     if objective.weighting.is_fixed:
         coefficients = _around(coefficients, n_features, lambda square: square.expand(-1, n_features), n_squares=1)
     coefficients = coefficients.contiguous()
     sums = torch.empty((_n_programs(X), *coefficients.shape), dtype=X.dtype, device=X.device)
     kernel[(len(sums),)](
         X,
-        X if n_classes == 0 else rows.y,
+        X if n_classes == 0 else table.y,
         X if weight is None else weight,
-        rows.center,
-        rows.center if rows.scale is None else rows.scale,
+        table.center,
+        table.center if table.scale is None else table.scale,
         coefficients,
         sums,
-        rows.n_rows,
+        X.shape[0],
         X.stride(0),
         X.stride(1),
         n_rules,
@@ -71,7 +70,7 @@ def statistics(objective: Objective, rows: ArrayRows, coefficients: Array) -> St
         K=_padded(2 * n_features),
         C=_padded(n_classes),
         TILE=TILE,
-        SCALED=rows.scale is not None,
+        SCALED=table.scale is not None,
         WEIGHTED=weight is not None,
         LABELLED=n_classes > 0,
         num_warps=WARPS,

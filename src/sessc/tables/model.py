@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..rules.base import RuleBase
+from ..rules.columns import Columns, number_in
 from ..rules.evaluation import Evaluation
 from ..rules.explanation import Explanation
-from .columns import Columns, as_text, number
+from .files import load, save
+from .reading import Table, only, table_of
+from .training import train
 
-__all__ = ["Model", "only"]
+__all__ = ["Model"]
+
+
+def _ignore(what: Any) -> None:
+    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +37,22 @@ class Model:
     >>> model.with_rules(changed).save("changed.json")  # doctest: +SKIP
 
     ``sessc predict changed.json new.csv`` then takes the same raw table as before.
+
+    Parameters
+    ----------
+    rules : RuleBase
+    columns : Columns, optional
+        How tables are read; None if rows are numbers already.
+    evaluations : dict of Evaluation
+        Measures on rows that were held out, by the name of what was measured.
+    notes : tuple of str
+        What was made of the table the model was fitted to, for people; not part of its file.
     """
 
     rules: RuleBase
     columns: Columns | None = None
-    """How tables are read; None if rows are numbers already."""
     evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
-    """Measures on rows that were held out, by the name of what was measured."""
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.columns is not None and tuple(self.columns.features) != self.rules.feature_names:
@@ -45,17 +62,87 @@ class Model:
             )
 
     @classmethod
-    def load(cls, path: Any) -> Model:
+    def fit(
+        cls,
+        table: Any,
+        target: str,
+        *,
+        task: str | None = None,
+        n_rules: int | None = None,
+        conditions: float | None = None,
+        skip: Iterable[str] = (),
+        categorical: Iterable[str] = (),
+        class_weight: Any = "balanced",
+        held_out: float = 0.25,
+        random_state: Any = 0,
+        say: Callable[[str], Any] = _ignore,
+        watch: Callable[[Any], Any] = _ignore,
+    ) -> Model:
+        """Learn rules from a raw table, as ``sessc fit`` does.
+
+        Everything is learned from the same rows: how columns are read, what missing cells count as, and the rules.
+        The others are held out, and ``evaluations`` is about those alone, with a linear model to compare with. A
+        cell that only they have, such as a rare category, counts there as missing.
+
+        Parameters
+        ----------
+        table : data frame, dict of columns, or path of a CSV, TSV or Parquet file
+            Numbers, categories and missing cells.
+        target : str
+            The column to predict. Rows without it are left out.
+        task : {"classes", "number"}, optional
+            What the target is; by default text and few whole numbers are classes.
+        n_rules : int, optional
+            By default order and number of the rules are chosen by cross-validation.
+        conditions : float, optional
+            Short rules, of so many conditions on average.
+        skip : names of columns
+            To be left out.
+        categorical : names of columns
+            Of numbers that are only names, such as postcodes.
+        class_weight : "balanced", dict or None, default="balanced"
+            By default all classes weigh the same; with None common ones weigh more.
+        held_out : float, default=0.25
+            Share of the rows to test on.
+        random_state : int, default=0
+            Of the random choices: which rows are held out, and where learning starts.
+        say : function, optional
+            Hears, sentence by sentence, what is made of the table.
+        watch : function, optional
+            Is given the estimator before it is fitted, for instance to set callbacks.
+
+        Returns
+        -------
+        Model
+        """
+        heard: list[str] = []
+        cells = table_of(table, heard.append)
+        for note in heard:
+            say(f"{table}: {note}.")
+        found = train(
+            cells,
+            target,
+            task=task,
+            n_rules=n_rules,
+            conditions=conditions,
+            skip=_names(skip),
+            categorical=_names(categorical),
+            class_weight=class_weight,
+            held_out=held_out,
+            random_state=random_state,
+            say=say,
+            watch=watch,
+        )
+        return cls(found.rules, found.columns, found.evaluations, (*heard, *found.notes))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Model:
         """Read a model from a file that ``save`` or ``sessc fit`` wrote. Reading never runs code."""
-        from .files import load
+        return cls(*load(path))
 
-        return load(path)
-
-    def save(self, path: Any) -> None:
-        """Write the model to a JSON file; see the page on files."""
-        from .files import save
-
-        save(self, path)
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the model to a JSON file, which people can read."""
+        save(self.rules, path, self.columns, self.evaluations)
 
     def with_rules(self, rules: RuleBase) -> Model:
         """The model with other rules for the same columns, and without measures, which were of the rules before.
@@ -73,7 +160,7 @@ class Model:
 
     def features(self, table: Any, first: int = 1) -> np.ndarray:
         """A raw table as the numbers that the rules are about; ``first`` is the number of its first row."""
-        cells = as_text(table)
+        cells = table_of(table)
         return self.columns.encode(cells, first) if self.columns else _plain(cells, self.rules.feature_names)
 
     def predict(self, table: Any) -> np.ndarray:
@@ -81,7 +168,7 @@ class Model:
 
         Parameters
         ----------
-        table : data frame or dict of columns
+        table : data frame, dict of columns, or path
             With the columns of the table the model was fitted to, and perhaps others; cells may be missing.
 
         Returns
@@ -90,26 +177,38 @@ class Model:
         """
         return self.rules(self.features(table))
 
+    def predict_proba(self, table: Any) -> np.ndarray:
+        """The probability of each class, in the order of ``rules.classes``, for each row of a raw table.
+
+        Parameters
+        ----------
+        table : data frame, dict of columns, or path
+            As for ``predict``.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+        """
+        if self.rules.classes is None:
+            raise ValueError("the model predicts a number, and numbers have no probabilities; use predict.")
+        return self.rules.probabilities(self.features(table))
+
     def explain(self, table: Any, row: int) -> Explanation:
         """Why one row of a raw table, counted from 1, is answered as it is; other rows may be anything."""
-        return self.rules.explain(self.features(only(as_text(table), row), row)[0])
+        return self.rules.explain(self.features(only(table_of(table), row), row)[0])
 
 
-def only(table: Mapping[str, Sequence[str | None]], row: int) -> dict[str, Sequence[str | None]]:
-    """The table of one row of a table, counted from 1."""
-    n_rows = len(next(iter(table.values()), ()))
-    if not 1 <= row <= n_rows:
-        raise ValueError(f"there is no row {row}; rows go from 1 to {n_rows}.")
-    return {name: cells[row - 1 : row] for name, cells in table.items()}
+def _names(given: Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _plain(table: Mapping[str, Sequence[Any]], names: Sequence[str]) -> np.ndarray:
+def _plain(table: Table, names: Sequence[str]) -> np.ndarray:
     if missing := [name for name in names if name not in table]:
         raise ValueError(f"the table has no column {missing[0]!r}; it has {', '.join(table)}.")
     for name in names:
         if None in table[name]:
             raise ValueError(f"column {name!r} has missing cells, and the model does not say what they count as.")
-    values = [[number(cell) for cell in table[name]] for name in names]
+    values = [[number_in(cell) for cell in table[name] if cell is not None] for name in names]
     if any(None in column for column in values):
         raise ValueError("the model is about numbers, and the table has cells that are none.")
     return np.asarray(values, dtype=float).T

@@ -29,7 +29,7 @@ from ..rows.base import Samples
 from .losses import Loss
 from .sharing import Sharing, Uniform
 
-__all__ = ["Expansion", "Objective", "Parameters", "Statistics"]
+__all__ = ["Expansion", "Objective", "Parameters", "Statistics", "summarise"]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from scipy.linalg import lapack
 
 from .._array import Array, array_namespace, to_numpy
 from .._runtime import at_work
-from ..rows.arrays import ArrayRows
 from ..rows.base import Rows, Samples
 from ..rules.base import design, firing
 
@@ -41,7 +40,7 @@ def ridge_path(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, 
     n_regressors = n_rules * (1 + order * n_features)
     alphas = np.asarray(alphas, dtype=float)
     with at_work:
-        if isinstance(rows, ArrayRows) and rows.n_rows < n_regressors:
+        if rows.n_rows is not None and rows.n_rows < n_regressors:
             return _dual(rows, centers, widths, order, alphas)
         return _primal(rows, centers, widths, order, alphas)
 
@@ -93,10 +92,9 @@ def solve_gram(gram: Gram, n_rules: int, alphas: np.ndarray) -> np.ndarray:
     return _fold(B.reshape(len(alphas), n_rules, -1, len(target)), target - mean @ B)
 
 
-def _dual(rows: ArrayRows, centers: np.ndarray, widths: np.ndarray, order: int, alphas: np.ndarray) -> np.ndarray:
+def _dual(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, alphas: np.ndarray) -> np.ndarray:
     Z, Y = (to_numpy(rows.map(itemgetter(k))).astype(float) for k in (0, 1))
-    weighted = rows.sample_weight is not None or rows.class_weight is not None
-    weight = to_numpy(rows.map(itemgetter(2))).astype(float) if weighted else np.ones(len(Z))
+    weight = to_numpy(rows.map(_weights)).astype(float)
     F = firing(Z, centers.astype(float), widths.astype(float))
     inputs = np.concatenate([np.ones((len(Z), 1)), Z], axis=1) if order else np.ones((len(Z), 1))
     share, root = weight / weight.sum(), np.sqrt(weight)
@@ -110,6 +108,10 @@ def _dual(rows: ArrayRows, centers: np.ndarray, widths: np.ndarray, order: int, 
     B = np.stack([_combine(F, inputs, one) for one in solved])
     mean = np.einsum("rn,nd->rd", F * share, inputs)
     return _fold(B, target - np.einsum("rd,ardc->ac", mean, B))
+
+
+def _weights(samples: Samples) -> Array:
+    return array_namespace(samples.X).ones_like(samples.X[:, 0]) if samples.weight is None else samples.weight
 
 
 def _combine(F: np.ndarray, inputs: np.ndarray, solved: np.ndarray) -> np.ndarray:

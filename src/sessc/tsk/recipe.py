@@ -21,14 +21,14 @@ from .._progress import Progress
 from ..cluster.base import Clusters, SoftSubspace, clusters, label_loss, starting_centers
 from ..cluster.named import SESSC
 from ..cluster.ranges import check_parameters
-from ..rows.arrays import ArrayRows
 from ..rows.base import Rows, Samples
 from ..rows.clean import refuse_classes
 from ..rows.extent import Extent, centered, standardized
-from ..rows.sample import sample
+from ..rows.sample import few
 from ..rows.target import Classes, Measurements, Target
-from ..rules.base import Identity, Link, Proportions, RuleBase, Softmax, default_names
+from ..rules.base import RuleBase, default_names
 from ..rules.choices import Choice
+from ..rules.links import Identity, Link, Proportions, Softmax
 from ..rules.summary import Summary, summarize
 from ..terms.losses import LogLoss
 from ..terms.objective import Expansion, Objective, Statistics, summarise
@@ -62,8 +62,6 @@ WIDTH_FLOOR = 1e-3
 """Conditions are at least this wide before scaling, as a share of the spread of their feature."""
 REMEMBERED_ROWS = 50_000
 """Of more rows every second, third, ... is remembered."""
-FEW_ROWS = 2**13
-"""Rows by which rules remember data that are not in memory."""
 
 
 @dataclass(frozen=True)
@@ -294,15 +292,5 @@ def seen_by(rules: RuleBase, problem: Problem) -> Summary:
     """The training data as the rules remember them."""
     rows = problem.rows.as_given()
     support = rows.sum(partial(_total, RuleBase.firing, rules)) / problem.extent.weight
-    if isinstance(rows, ArrayRows):
-        step = -(-rows.n_rows // REMEMBERED_ROWS)
-        X, n_rows = to_numpy(rows.X[::step, :]), rows.n_rows
-        weight = step * (np.ones(len(X)) if rows.sample_weight is None else to_numpy(rows.sample_weight[::step]))
-    else:
-        picked = sample(rows, FEW_ROWS // 32, seed=0)
-        X, weight, n_rows = picked.X, picked.weight, rows.sum(_count)
+    X, weight, n_rows = few(rows, REMEMBERED_ROWS)
     return summarize(X, support, weight, n_rows=n_rows)
-
-
-def _count(samples: Samples) -> int:
-    return int(samples.X.shape[0])

@@ -24,7 +24,7 @@ from .._progress import Progress
 from ..cluster.base import Clusters, SoftSubspace, votes
 from ..rows.arrays import ArrayRows
 from ..rows.target import class_of
-from ..rules.base import Link
+from ..rules.links import Link
 from .estimators import decision
 from .recipe import Conditions, Problem, Recipe, conditions_of, improved, least_squares, members, rule_base
 from .refine import Moving

@@ -1,0 +1,255 @@
+"""One function for each command: what was typed in, what is printed and written out, and no mathematics."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from .._progress import count_on
+from .._writing import refuse_unwritable, write
+from ..report.explanation import to_data
+from ..report.onnx import to_onnx
+from ..rules.wording import count
+from ..tables.files import dumps
+from ..tables.model import Model
+from ..tables.reading import Table, only, read
+from .speech import aside, quiet, say
+
+__all__ = ["check_rules", "explain", "export", "fit", "info", "predict", "report"]
+
+
+def fit(options: argparse.Namespace) -> None:
+    """Learn rules from a table, and write model and page."""
+    check_rules(options.rules)
+    heard: list[str] = []
+    table = read(options.data, heard.append)
+    out = options.out or options.data.with_suffix(".rules.json")
+    page = options.report or out.with_suffix(".html")
+    _check_new(out, options.data)
+    _check_new(page, options.data, out)
+    tell = quiet if options.json else say
+    for note in heard:
+        tell(f"{options.data}: {note}.")
+    started = time.perf_counter()
+    model = _fitted(table, options, tell)
+    lost = _lost(model, out, page)
+    if options.json:
+        said = _about(model) | {"notes": [*heard, *model.notes]} | _places(model, out, page, lost)
+        print(json.dumps(said | {"seconds": round(time.perf_counter() - started, 2)}))
+    else:
+        _show_fitted(model, options.rules)
+    if lost:
+        raise ValueError(f"{'; '.join(lost.values())}; the rules are printed instead.")
+    if not options.json:
+        print(f"\nWrote {out} and {page}; open the page in a browser.")
+
+
+def _fitted(table: Table, options: argparse.Namespace, tell: Callable[[str], None]) -> Model:
+    return Model.fit(
+        table,
+        options.target,
+        task=options.task,
+        n_rules=options.rules,
+        conditions=options.conditions,
+        skip=options.skip,
+        categorical=options.categorical,
+        class_weight=None if options.unbalanced else "balanced",
+        held_out=options.held_out,
+        random_state=options.seed,
+        say=tell,
+        watch=quiet if options.json else _watch,
+    )
+
+
+def _lost(model: Model, out: Path, page: Path) -> dict[Path, str]:
+    """Write what was learned; files that could not be written, with the reason."""
+    title = f"Rules for {model.rules.target_name}"
+    writers: dict[Path, Callable[[Path], Any]] = {
+        out: model.save,
+        page: partial(model.rules.to_html, title=title, evaluations=model.evaluations),
+    }
+    lost = {}
+    for path, writer in writers.items():
+        try:
+            writer(path)
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            lost[path] = f"{path} could not be written ({why})"
+    return lost
+
+
+def _places(model: Model, out: Path, page: Path, lost: Mapping[Path, str]) -> dict[str, Any]:
+    """Where model and page are, for machines; and the model itself if it is nowhere."""
+    places = {"model": out, "report": page}
+    said: dict[str, Any] = {name: None if path in lost else str(path) for name, path in places.items()}
+    return said | (
+        {"rules": json.loads(dumps(model.rules, model.columns, model.evaluations))} if out in lost else {}
+    )
+
+
+def _show_fitted(model: Model, asked: int | None) -> None:
+    print(f"\n{model.rules}\n")
+    _show_measures(model)
+    if asked and model.rules.n_rules < asked:
+        print(f"\nOf {asked} rules those that added nothing were dropped.")
+    if model.rules.order:
+        print("\nFor short IF–THEN rules instead of linear functions, add --conditions 3.")
+
+
+def _watch(estimator: Any) -> None:
+    """Show progress to whoever sits at a terminal: as a bar, or where there is none as a counter."""
+    if not (sys.stdout.isatty() and _has_bar(estimator)) and sys.stderr.isatty():
+        count_on(estimator, sys.stderr)
+
+
+def _has_bar(estimator: Any) -> bool:
+    """Give an estimator a progress bar, if scikit-learn and rich have one."""
+    try:
+        from sklearn.callback import ProgressBar
+
+        estimator.set_callbacks(ProgressBar())
+    except ImportError:
+        return False
+    return True
+
+
+def check_rules(number: int | None) -> None:
+    """Complain about a number of rules that is none."""
+    if number is not None and number < 1:
+        raise ValueError(f"--rules must be a whole number above zero, got {number}.")
+
+
+def _check_new(path: Path, *others: Path | None) -> None:
+    """Complain before hours of work, and not after, about a file that cannot or must not be written."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; name a file in it.")
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent} to write {path.name} into.")
+    if any(_same(path, other) for other in others if other):
+        raise ValueError(f"{path} is a file that this command reads or writes already; choose another name.")
+    try:
+        refuse_unwritable(path)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be written ({error.strerror}); choose another place.") from None
+
+
+def _same(path: Path, other: Path) -> bool:
+    """Whether two names are of one file, as those of links are."""
+    return path.resolve() == other.resolve() or (path.is_file() and other.exists() and path.samefile(other))
+
+
+def predict(options: argparse.Namespace) -> None:
+    """Answer for every row of a table."""
+    if options.out:
+        _check_new(options.out, options.model, options.data)
+    model, table = _read(options)
+    rules, X = model.rules, model.features(table)
+    _say_missing(model, table)
+    header, rows = [rules.target_name], rules(X).reshape(-1, 1).tolist()
+    if rules.classes is not None:
+        header += [f"p({label})" for label in rules.classes.tolist()]
+        rows = [row + odds for row, odds in zip(rows, rules.probabilities(X).tolist(), strict=True)]
+    if header[0] in header[1:]:
+        header[0] += " (answer)"
+    text = _json(header, rows) if options.json else _csv(header, rows)
+    if options.out:
+        write(options.out, text)
+    else:
+        sys.stdout.write(text)
+
+
+def _json(header: list[str], rows: list[list[Any]]) -> str:
+    return json.dumps([dict(zip(header, row, strict=True)) for row in rows]) + "\n"
+
+
+def _csv(header: list[str], rows: list[list[Any]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    return text.getvalue()
+
+
+def explain(options: argparse.Namespace) -> None:
+    """Say why one row is answered as it is."""
+    model, table = _read(options)
+    found = model.explain(table, options.row)
+    _say_missing(model, only(table, options.row))
+    print(json.dumps({"row": options.row} | to_data(found)) if options.json else found)
+
+
+def report(options: argparse.Namespace) -> None:
+    """Write the rules as a web page."""
+    model = Model.load(options.model)
+    out = options.out or options.model.with_suffix(".html")
+    _check_new(out, options.model, options.examples)
+    examples = None if options.examples is None else model.features(read(options.examples, aside))
+    title = options.title or f"Rules for {model.rules.target_name}"
+    model.rules.to_html(out, title=title, evaluations=model.evaluations, examples=examples)
+    print(json.dumps({"report": str(out)}) if options.json else f"Wrote {out}; open it in a browser.")
+
+
+def export(options: argparse.Namespace) -> None:
+    """Write the model for other programs."""
+    _check_new(options.onnx, options.model)
+    model = Model.load(options.model)
+    made = to_onnx(model.rules, model.columns)
+    write(options.onnx, made.SerializeToString())
+    inputs, outputs = ([one.name for one in ends] for ends in (made.graph.input, made.graph.output))
+    if options.json:
+        print(json.dumps({"onnx": str(options.onnx), "inputs": inputs, "outputs": outputs}))
+    else:
+        print(f"Wrote {options.onnx}; its inputs are {', '.join(inputs)}.")
+
+
+def info(options: argparse.Namespace) -> None:
+    """Show what a model is."""
+    model = Model.load(options.model)
+    if options.json:
+        print(json.dumps(_about(model)))
+        return
+    print(model.rules)
+    if model.evaluations:
+        print()
+        _show_measures(model)
+
+
+def _show_measures(model: Model) -> None:
+    width = max(map(len, model.evaluations), default=0)
+    for k, (name, one) in enumerate(model.evaluations.items()):
+        if not k:
+            print(f"On {count(one.n_rows, 'row')} held out:")
+        print(f"  {name:<{width}}  " + ", ".join(f"{m} {value:.4g}" for m, value in one.measures.items()))
+
+
+def _about(model: Model) -> dict[str, Any]:
+    """What a model is, for machines."""
+    rules = model.rules
+    return {
+        "target": rules.target_name,
+        "classes": None if rules.classes is None else rules.classes.tolist(),
+        "features": list(rules.feature_names),
+        "columns": None if model.columns is None else model.columns.names,
+        "n_rules": rules.n_rules,
+        "order": rules.order,
+        "conditions": rules.n_conditions.tolist(),
+        "evaluations": {
+            name: dict(one.measures) | {"n_rows": one.n_rows} for name, one in model.evaluations.items()
+        },
+    }
+
+
+def _read(options: argparse.Namespace) -> tuple[Model, Table]:
+    return Model.load(options.model), read(options.data, aside)
+
+
+def _say_missing(model: Model, table: Table) -> None:
+    """What missing cells counted as, beside the answers."""
+    for note in model.columns.notes(table) if model.columns else ():
+        aside(note)

@@ -1,0 +1,335 @@
+"""What rules offer as a convenience: to be explained, changed, measured, shown and kept.
+
+The one place that may import upwards, and only when it is asked to: rules are numbers and need none of this to
+predict. Each method is a line that calls the function which does it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import os
+
+    from onnx import ModelProto
+
+    from .base import RuleBase
+    from .evaluation import Comparison, Evaluation
+    from .explanation import Explanation
+
+__all__ = ["Forms", "Spoken"]
+
+MAX_CONDITIONS, MAX_TERMS = 5, 4
+"""What ``print`` shows of each rule."""
+
+
+class Forms:
+    """Everything that can be done with rules besides asking them."""
+
+    def explain(self: Any, x: Any) -> Explanation:
+        """Why the rules answer as they do for one row; ``print`` what this returns.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), mapping of feature names to values, or table of one row
+
+        Returns
+        -------
+        Explanation
+        """
+        from .explanation import explain
+
+        return explain(self, x)
+
+    def save(self: Any, path: str | os.PathLike) -> None:
+        """Write the rules to a JSON file, every digit of them.
+
+        Parameters
+        ----------
+        path : path
+            People can read the file, and reading it never runs code.
+        """
+        from ..tables.files import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> RuleBase:
+        """Read rules from a file that ``save`` wrote. Reading never runs code.
+
+        Of a file that ``sessc fit`` wrote these are the rules alone; :class:`sessc.Model` keeps its columns.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        RuleBase
+        """
+        from ..tables.files import load
+
+        return load(path).rules
+
+    @classmethod
+    def by_hand(
+        cls,
+        rules: Sequence[tuple[Mapping[str, tuple[float, float]], Mapping[Any, float] | float]],
+        *,
+        features: Sequence[str] | None = None,
+        classes: Sequence[Any] | None = None,
+        target_name: str = "y",
+    ) -> RuleBase:
+        """Rules written by hand.
+
+        Parameters
+        ----------
+        rules : sequence of (conditions, output)
+            Conditions are a dict of (centre, width) for each feature the rule asks about; an output is a number,
+            or a dict of the probability of each class.
+        features : sequence of str, optional
+            All features, in the order of the columns of the data; by default those mentioned, in that order.
+        classes : sequence, optional
+            All classes; by default those mentioned, sorted. None mentioned makes it a regression.
+        target_name : str
+
+        Returns
+        -------
+        RuleBase
+
+        Examples
+        --------
+        >>> from sessc import RuleBase
+        >>> rules = RuleBase.by_hand([
+        ...     ({"age": (70, 10)}, {"ill": 0.6, "well": 0.4}),
+        ...     ({"age": (30, 20), "pulse": (60, 15)}, {"well": 0.9, "ill": 0.1}),
+        ... ])
+        >>> rules([[65, 80], [25, 62]])
+        array(['ill', 'well'], dtype='<U4')
+        """
+        from .editing import by_hand
+
+        return by_hand(rules, features=features, classes=classes, target_name=target_name)
+
+    def with_condition(
+        self: Any, rule: int, feature: str, about: float | None = None, width: float | None = None
+    ) -> RuleBase:
+        """The rules with one condition moved, made wider or narrower, or added.
+
+        Parameters
+        ----------
+        rule : int
+            As rules are printed, counted from 1.
+        feature : str
+        about, width : float, optional
+            Centre and standard deviation in the user's units; one that is not given stays. A condition that was
+            not there needs both.
+
+        Returns
+        -------
+        RuleBase
+            It remembers the change in its ``edits``.
+        """
+        from .editing import with_condition
+
+        return with_condition(self, rule, feature, about, width)
+
+    def without_condition(self: Any, rule: int, feature: str) -> RuleBase:
+        """The rules, of which one, counted from 1, no longer asks about a feature."""
+        from .editing import without_condition
+
+        return without_condition(self, rule, feature)
+
+    def without_rule(self: Any, rule: int) -> RuleBase:
+        """The rules less one, counted from 1; those after it move up by one."""
+        from .editing import without_rule
+
+        return without_rule(self, rule)
+
+    def with_output(self: Any, rule: int, output: Mapping[Any, float] | float) -> RuleBase:
+        """The rules, of which one concludes something else, at its own centre if it is linear.
+
+        Parameters
+        ----------
+        rule : int
+            As rules are printed, counted from 1.
+        output : float, or dict of a number for each class
+            A value, or the probabilities of the classes where the rule speaks alone.
+
+        Returns
+        -------
+        RuleBase
+        """
+        from .editing import with_output
+
+        return with_output(self, rule, output)
+
+    def evaluate(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
+        """How well the rules do on data; ``print`` what this returns.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows, what is true of them and, optionally, how much each counts.
+
+        Returns
+        -------
+        Evaluation
+            Accuracy, balanced accuracy and log-loss of classes; R², root mean square and absolute error of
+            numbers.
+        """
+        from .evaluation import evaluate
+
+        return evaluate(self, X, y, sample_weight)
+
+    def compare(self: Any, before: RuleBase, X: Any, y: Any, sample_weight: Any = None) -> Comparison:
+        """What a change did to answers and accuracy; ``print`` what this returns.
+
+        Parameters
+        ----------
+        before : RuleBase
+            The rules that these were made from, or any others.
+        X, y, sample_weight
+            As for ``evaluate``.
+
+        Returns
+        -------
+        Comparison
+        """
+        from .evaluation import compare
+
+        return compare(before, self, X, y, sample_weight)
+
+    def to_text(
+        self: Any,
+        max_conditions: int | None = None,
+        *,
+        max_terms: int | None = None,
+        words: bool = True,
+        width: int | None = None,
+    ) -> str:
+        """The rules as IF-THEN sentences in the user's units.
+
+        Conditions of a rule stand in the order of their strength: how narrow they are compared with the spread
+        of the feature. ``about 17.5 (± 2.1)`` means a bell curve centred at 17.5 with standard deviation 2.1.
+        A linear conclusion is written from the rule's own centre, so that its constant is what the rule says
+        there.
+
+        Parameters
+        ----------
+        max_conditions : int, optional
+            Show only this many of the strongest conditions of each rule, and say how many were left out.
+        max_terms : int, optional
+            Show only this many of the largest terms of each linear conclusion, and say how many were left out.
+        words : bool, default=True
+            Say, where the data are known, whether a centre is low, medium or high among them.
+        width : int, optional
+            Break lines that are longer.
+
+        Returns
+        -------
+        str
+        """
+        from ..report.text import to_text
+
+        return to_text(self, max_conditions=max_conditions, max_terms=max_terms, words=words, width=width)
+
+    def to_markdown(
+        self: Any, max_conditions: int | None = None, *, max_terms: int | None = None, words: bool = True
+    ) -> str:
+        """The rules as a Markdown table, one row for each.
+
+        Parameters
+        ----------
+        max_conditions, max_terms, words
+            As for ``to_text``.
+
+        Returns
+        -------
+        str
+        """
+        from ..report.tables import to_markdown
+
+        return to_markdown(self, max_conditions=max_conditions, max_terms=max_terms, words=words)
+
+    def to_latex(
+        self: Any, max_conditions: int | None = None, *, max_terms: int | None = None, words: bool = True
+    ) -> str:
+        """The rules as a LaTeX table as wide as a line, which needs no package.
+
+        Parameters
+        ----------
+        max_conditions, max_terms, words
+            As for ``to_text``.
+
+        Returns
+        -------
+        str
+        """
+        from ..report.tables import to_latex
+
+        return to_latex(self, max_conditions=max_conditions, max_terms=max_terms, words=words)
+
+    def to_html(
+        self: Any,
+        path: str | os.PathLike | None = None,
+        *,
+        title: str | None = None,
+        evaluations: Mapping[str, Evaluation] | None = None,
+        examples: Any = None,
+    ) -> str:
+        """The rules as a web page, with a panel that recomputes the answer for any values.
+
+        Rules are cards with small pictures. The page is one file. It loads nothing, sends nothing, and works from
+        a disk, on a phone and on paper.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write the page.
+        title : str, optional
+        evaluations : dict of Evaluation, optional
+            Measures to show, on rows held out from learning, by the name of the model, that of these rules first.
+        examples : data frame or array of shape (n, n_features), optional
+            Rows to start from on the page. They are in the file for everyone to see, so none are by default.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        from ..report.html import to_html
+
+        return to_html(self, path, title=title, evaluations=evaluations, examples=examples)
+
+    def to_onnx(self: Any) -> ModelProto:
+        """The rules as an ONNX model, which other programs and languages can run.
+
+        Its input ``X`` is a table (n, n_features) in the user's units and the model's precision. Classifiers give
+        ``label`` and ``probabilities``, in the order of ``classes``, regressors ``value``, and both ``firing``:
+        how much each rule counts.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Write it with ``onnx.save(model, path)``.
+        """
+        from ..report.onnx import to_onnx
+
+        return to_onnx(self)
+
+    def __str__(self) -> str:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        return self.to_text(MAX_CONDITIONS, max_terms=MAX_TERMS, width=width)
+
+
+class Spoken:
+    """An explanation as ``print`` shows it."""
+
+    def __str__(self: Any) -> str:
+        from ..report.explanation import to_text
+
+        return to_text(self)

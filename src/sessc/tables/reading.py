@@ -1,0 +1,169 @@
+"""Tables as people have them: files, data frames, or columns in a dict, all as text cells by column."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["DECIMAL_COMMA", "Table", "only", "read", "table_of"]
+
+MISSING = frozenset({"", "na", "n/a", "nan", "nat", "<na>", "null", "none", "?", "(missing)"})
+"""What stands for a missing cell, in any case."""
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
+
+Table = dict[str, list[str | None]]
+"""Cells as text, by column; None is missing."""
+
+
+def _ignore(note: str) -> None:
+    pass
+
+
+def table_of(given: Any, say: Callable[[str], Any] = _ignore) -> Table:
+    """A data frame, a dict of columns, or a file of a table, as text cells: all alike for one table."""
+    if isinstance(given, str | os.PathLike):
+        return read(given, say)
+    cells = {str(name): [_cell(value) for value in given[name]] for name in getattr(given, "columns", given)}
+    if len({len(column) for column in cells.values()}) > 1:
+        lengths = ", ".join(f"{name!r} {len(column)}" for name, column in cells.items())
+        raise ValueError(f"the columns of a table must be equally long; rows in each: {lengths}.")
+    return cells
+
+
+def read(path: Any, say: Callable[[str], Any] = _ignore) -> Table:
+    """A CSV, TSV or Parquet file as text cells; a ValueError in one sentence if it cannot be one.
+
+    ``say`` hears what was not taken as it stands. Where semicolons separate cells, commas are decimal points.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise ValueError(f"there is no file {path}.")
+    if path.suffix.lower() in (".parquet", ".pq"):
+        return _read_parquet(path, say)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; give a table in it.")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a text file in UTF-8; save it as CSV in UTF-8.") from None
+    try:
+        separator = "\t" if path.suffix.lower() in (".tsv", ".tab") else _separator(text)
+        rows = _rows(text, separator)
+    except csv.Error as error:
+        raise ValueError(f"{path} cannot be read as a table: {error}; is a quote left open?") from None
+    if len(rows) < 2:
+        raise ValueError(f"{path} has no rows below its header.")
+    header = [name.strip() or f"column {k + 1}" for k, name in enumerate(rows[0])]
+    table = _table(path, header, rows[1:])
+    return _with_points(table, say) if separator == ";" else table
+
+
+def _rows(text: str, separator: str) -> list[list[str]]:
+    """Rows of cells. A blank line is none, unless there is but one column: then it is a missing cell."""
+    rows = list(csv.reader(io.StringIO(text.strip("\r\n"), newline=""), delimiter=separator))
+    while rows and not "".join(rows[0]).strip():
+        del rows[0]
+    if rows and len(rows[0]) == 1:
+        return [row or [""] for row in rows]
+    return [row for row in rows if "".join(row).strip() or len(row) == len(rows[0])]
+
+
+def _separator(text: str) -> str:
+    """The one that cuts most of the first rows into as many cells as the header, and that into several."""
+    start = "\n".join(line for line in text.splitlines() if line.strip()).split("\n", 20)[:20]
+
+    def fit(separator: str) -> tuple[float, int, float]:
+        rows = _rows("\n".join(start), separator)
+        n_columns = len(rows[0]) if rows else 0
+        alike = sum(len(row) == n_columns for row in rows[1:]) / max(len(rows) - 1, 1)
+        return alike * (n_columns > 1), n_columns, alike
+
+    return max(",;\t", key=fit)
+
+
+def _table(path: Path, header: list[str], rows: list[list[str]]) -> Table:
+    _refuse_twice(path, header)
+    for k, row in enumerate(rows):
+        if len(row) != len(header):
+            cells = f"{len(row)} cell{'s' * (len(row) != 1)}"
+            raise ValueError(f"row {k + 1} of {path} has {cells} and the header {len(header)}.")
+    return {
+        name: [_cell(cell) for cell in column]
+        for name, column in zip(header, zip(*rows, strict=True), strict=True)
+    }
+
+
+def _refuse_twice(path: Path, names: Iterable[str]) -> None:
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise ValueError(f"{path} has two columns called {twice[0]!r}; rename one.")
+
+
+def _with_points(table: Table, say: Callable[[str], Any]) -> Table:
+    """Decimal commas as points, and a word about it."""
+    with_comma = [cell for cells in table.values() for cell in cells if cell and DECIMAL_COMMA.fullmatch(cell)]
+    if not with_comma:
+        return table
+    say(f"commas are read as decimal points: {with_comma[0]} is {with_comma[0].replace(',', '.')}")
+    point = {cell: cell.replace(",", ".") for cell in set(with_comma)}
+    return {name: [cell and point.get(cell, cell) for cell in cells] for name, cells in table.items()}
+
+
+def _read_parquet(path: Path, say: Callable[[str], Any]) -> Table:
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise ValueError(f"reading {path} needs pyarrow; pip install 'sessc[cli]', or save it as CSV.") from None
+    if not path.is_dir():
+        _refuse_twice(path, _undamaged(parquet.read_schema, path).names)
+    found = _undamaged(parquet.read_table, path)
+    _undamaged(lambda _: found.validate(full=True), path)
+    if found.num_rows == 0:
+        raise ValueError(f"{path} has no rows.")
+    index = _undamaged(lambda _: _index(found), path)
+    if index:
+        say(f"the index of the data frame, {', '.join(index)}, is no column and is left out")
+    return {name: _cells(path, found, name) for name in found.column_names if name not in index}
+
+
+def _index(found: Any) -> list[str]:
+    """Columns of a Parquet file that were the index of a data frame."""
+    described = found.schema.pandas_metadata or {}
+    return [name for name in described.get("index_columns", ()) if name in found.column_names]
+
+
+def _cells(path: Path, found: Any, name: str) -> list[str | None]:
+    try:
+        return [_cell(value) for value in found.column(name).to_pylist()]
+    except Exception as error:  # such as a date in a year that Python has not
+        what = f"column {name!r} of {path} cannot be read: {_first_line(error)}"
+        raise ValueError(f"{what}; correct it, or save the table as CSV.") from None
+
+
+def _undamaged(read: Callable[[Path], Any], path: Path) -> Any:
+    try:
+        return read(path)
+    except Exception as error:  # pyarrow has many kinds of complaint about a damaged file
+        raise ValueError(f"{path} is not a Parquet file, or a damaged one: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
+
+
+def _cell(value: Any) -> str | None:
+    text = "" if value is None else str(value).strip()
+    return None if text.lower() in MISSING else text
+
+
+def only(table: Mapping[str, Sequence[str | None]], row: int) -> Table:
+    """The table of one row of a table, counted from 1."""
+    n_rows = len(next(iter(table.values()), ()))
+    if not 1 <= row <= n_rows:
+        raise ValueError(f"there is no row {row}; rows go from 1 to {n_rows}.")
+    return {name: list(cells[row - 1 : row]) for name, cells in table.items()}
