@@ -28,6 +28,7 @@ COLORS = {
     "FCM": "#D55E00", "SESSC": "#E69F00", "KMeans": "#0072B2", "GaussianMixture": "#56B4E9",
     "scikit-fuzzy": "#000000", "fuzzy-c-means": "#009E73", "soft-clustering": "#CC79A7", "scikit-pytsk": "#999999",
 }  # fmt: skip
+MARKERS = dict(zip(COLORS, "oosDv^Ps", strict=True))
 
 
 class Measured:
@@ -180,29 +181,43 @@ def memory(measured: Measured) -> Figure:
 
 def draw(axis: Axes, measured: Measured, letter: str, what: str, unit: float = 1.0) -> None:
     ticks = [getattr(size, letter) for size in CURVES[letter]]
+    drawn: list[np.ndarray] = []
     for name in COMPARED:
-        values = [unit * measured.median(name, size, what) for size in CURVES[letter]]
+        values = np.asarray([unit * measured.median(name, size, what) for size in CURVES[letter]])
         bold = CONTENDERS[name].package == "sessc"
-        axis.plot(ticks, values, "o-", color=COLORS[name], ms=4, lw=2.2 if bold else 1.2, zorder=3 if bold else 2)
+        beneath = sum(_hides(values, other) for other in drawn)
+        # On top of another, a line is dashed and its markers are larger and hollow, so that both are seen.
+        look = {"ms": 4 + 4 * beneath, "mfc": "none" if beneath else COLORS[name], "marker": MARKERS[name]}
+        look |= {"lw": 2.2 if bold else 1.2, "zorder": 3 if bold else 2, "ls": (0, (5, 5)) if beneath else "-"}
+        axis.plot(ticks, values, color=COLORS[name], **look)
+        drawn.append(values)
     axis.set(xscale="log", yscale="log", xlabel=SYMBOLS[letter])
     axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axis.set_xticks([], minor=True)
     axis.yaxis.set_major_formatter("{x:,g}")
 
 
+def _hides(line: np.ndarray, other: np.ndarray) -> bool:
+    """Whether a line would lie on another wherever both are known."""
+    apart = np.abs(np.log(line / other))[1:]
+    return bool(np.nanmax(apart, initial=-np.inf) < 0.05) and not np.all(np.isnan(apart))
+
+
 def name_lines(axis: Axes, measured: Measured, letter: str, what: str, unit: float = 1.0) -> None:
-    """A name at the end of each line, moved up where two would overlap."""
+    """A name and a marker at the end of each line, moved up where two would overlap."""
     ends = {}
     for name in COMPARED:
         known = [measured.median(name, size, what) for size in CURVES[letter]]
         if not np.all(np.isnan(known)):
             ends[name] = unit * np.asarray(known)[~np.isnan(known)][-1]
     low, high = np.log(axis.get_ylim())
+    beside = axis.get_yaxis_transform()
     last = -np.inf
     for name, value in sorted(ends.items(), key=lambda item: item[1]):
         last = max(np.log(value), last + 0.05 * (high - low))
         place = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 8}
-        axis.annotate(name, (1.02, np.exp(last)), color=COLORS[name], annotation_clip=False, **place)
+        axis.plot(1.03, np.exp(last), MARKERS[name], ms=4, color=COLORS[name], transform=beside, clip_on=False)
+        axis.annotate(name, (1.05, np.exp(last)), color=COLORS[name], annotation_clip=False, **place)
 
 
 FIGURES = {"growth": growth, "memory": memory}

@@ -16,7 +16,6 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,9 +30,9 @@ from sessc.datasets import NAMES
 
 from .others import OTHERS, Fit, Size
 from .protocol import N_SPLITS, Method, Unit, Work, bca, judged, prepared, run
-from .results import Result, Results
+from .results import RESULTS, Result, Results
 
-PATH = Path(__file__).parent / "results" / "comparison.csv"
+PATH = RESULTS / "comparison.csv"
 N_SPLITS_OF_OTHERS = 10
 
 
@@ -87,17 +86,32 @@ def random_forest(seed: int) -> Any:
     return RandomForestClassifier(300, class_weight="balanced", random_state=seed)
 
 
+def few_trees(seed: int) -> Any:
+    """A forest to choose parameters with."""
+    return random_forest(seed).set_params(n_estimators=100)
+
+
 def gradient_boosting(seed: int) -> Any:
     return HistGradientBoostingClassifier(class_weight="balanced", random_state=seed)
 
 
+def tuned(make: Callable[[int], Any], final: dict[str, Any] | None = None, **grid: list) -> Fit:
+    """A model with the parameters of the best cross-validated BCA, and some others once these are found."""
+
+    def fit(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[Any, Size]:
+        folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+        search = GridSearchCV(make(seed), grid, scoring=bca, cv=folds, refit=final is None).fit(X, y)
+        if final is not None:
+            search.best_estimator_ = make(seed).set_params(**search.best_params_ | final).fit(X, y)
+            search.refit = True
+        return search, Size()
+
+    return fit
+
+
 def support_vectors(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[Any, Size]:
-    grid = {
-        "C": [1.0, 10.0, 100.0],
-        "gamma": [0.03 / X.shape[1], 0.1 / X.shape[1], 0.3 / X.shape[1], 1 / X.shape[1]],
-    }
-    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
-    return GridSearchCV(SVC(class_weight="balanced"), grid, scoring=bca, cv=folds).fit(X, y), Size()
+    widths = [0.03 / X.shape[1], 0.1 / X.shape[1], 0.3 / X.shape[1], 1 / X.shape[1]]
+    return tuned(lambda seed: SVC(class_weight="balanced"), C=[1.0, 10.0, 100.0], gamma=widths)(X, y, seed)
 
 
 MODELS: dict[str, Fit] = {
@@ -110,8 +124,15 @@ MODELS: dict[str, Fit] = {
     "logistic regression": plain(logistic_regression),
     "random forest": plain(random_forest),
     "gradient boosting": plain(gradient_boosting),
+    "tuned logistic regression": tuned(logistic_regression, C=[0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]),
+    "tuned random forest": tuned(
+        few_trees, {"n_estimators": 300}, max_features=["sqrt", 0.5], min_samples_leaf=[1, 3, 10]
+    ),
+    "tuned gradient boosting": tuned(gradient_boosting, learning_rate=[0.03, 0.1, 0.3], max_leaf_nodes=[8, 31]),
     "support vectors": support_vectors,
 }
+SPLITS = {"tuned random forest": 20, "tuned gradient boosting": 20}
+"""Fewer splits than all, for what takes long."""
 EVERY = MODELS | {name: fit for models in OTHERS.values() for name, fit in models.items()}
 
 
@@ -144,7 +165,8 @@ def units(models: list[str], splits: int) -> Iterator[Unit]:
     for split in range(splits):
         for dataset in NAMES:
             for model in models:
-                yield Unit(dataset, split, 0, model)
+                if split < SPLITS.get(model, N_SPLITS):
+                    yield Unit(dataset, split, 0, model)
 
 
 def main() -> None:
@@ -153,11 +175,12 @@ def main() -> None:
     parser.add_argument("--package", choices=list(OTHERS), help="the models of another package instead")
     parser.add_argument("--splits", type=int, help="number of splits (default: 30, or 10 for another package)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one a core)")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so long, to be resumed")
     options = parser.parse_args()
     models = list(OTHERS[options.package]) if options.package else options.models
     splits = options.splits or (N_SPLITS_OF_OTHERS if options.package else N_SPLITS)
     work = Work({name: Method(lambda task: (None, {})) for name in EVERY}, compute)
-    run(work, list(units(models, splits)), Results(PATH, Compared), None, options.jobs)
+    run(work, list(units(models, splits)), Results(PATH, Compared), None, options.jobs, options.minutes)
 
 
 if __name__ == "__main__":

@@ -127,20 +127,26 @@ def lead_of_second(method: str, rules: list[dict[str, Any]], points: np.ndarray,
     return (Z[:, 1] - Z[:, 0]) @ levels
 
 
+SETTINGS = {
+    "printed": "as printed: h = 100, $\\lambda$ = 0.01",
+    "own widths": "each with its own usual h and $\\lambda$",
+    "own": "each with all that its own searches took",
+}
+
+
 def rules() -> Figure:
     rows = read("rules")
-    settings = list(dict.fromkeys((row["h"], row["lam"]) for row in rows))
-    figure, axes = plt.subplots(2, 2, figsize=(8, 6.4), sharex=True, sharey=True)
-    for line, (h, lam) in zip(axes, settings, strict=True):
+    figure, axes = plt.subplots(3, 2, figsize=(8, 8.8), sharex=True, sharey=True)
+    for line, (setting, title) in zip(axes, SETTINGS.items(), strict=True):
         for axis, measure in zip(line, ("rca", "bca"), strict=True):
             for method, color in COLORS.items():
-                own = [row for row in rows if (row["h"], row["lam"], row["method"]) == (h, lam, method)]
+                own = [row for row in rows if (row["setting"], row["method"]) == (setting, method)]
                 means = {r: v.mean() for r, v in gathered(own, "n_rules", measure).items()}
                 axis.plot(
                     *zip(*means.items(), strict=True), color=color, marker=MARKERS[method], ms=4, label=method
                 )
-            axis.set(title=f"h = {h:g}, $\\lambda$ = {lam:g}", ylabel=f"{measure.upper()} (%)")
-    for axis in axes[1]:
+            axis.set(title=title, ylabel=f"{measure.upper()} (%)")
+    for axis in axes[-1]:
         axis.set(xlabel="number of rules R", xticks=range(10, 101, 10))
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=6)
     return figure
@@ -164,23 +170,29 @@ def sensitivity() -> Figure:
     rows = read("sensitivity")
     names = {"n_rules": "R", "gamma": "$\\gamma$", "eta": "$\\eta$", "beta": "$\\beta$"}
     defaults = {"n_rules": R, **PAPERS}
-    figure, axes = plt.subplots(2, 2, figsize=(7.6, 5.4), sharey=True)
-    for axis, (parameter, symbol) in zip(axes.flat, names.items(), strict=True):
-        for (dataset, label), color in zip(DATASETS.items(), CLASSES, strict=False):
-            own = [row for row in rows if (row["dataset"], row["parameter"]) == (dataset, parameter)]
-            groups = gathered(own, "value", "bca")
-            values, scores = list(groups), np.stack(list(groups.values()), axis=1)
-            mean, error = scores.mean(axis=0), scores.std(axis=0, ddof=1) / np.sqrt(len(scores))
-            axis.plot(values, mean, color=color, marker="o", ms=4, label=label)
-            axis.fill_between(values, mean - error, mean + error, color=color, alpha=0.18, lw=0)
-        axis.axvline(defaults[parameter], color="#999999", ls=":", lw=1)
+    figure, axes = plt.subplots(2, 4, figsize=(10, 5.4), sharey=True, sharex="col")
+    for line, method in zip(axes, ("SESSC", "SESSC-LSE"), strict=True):
+        for axis, parameter in zip(line, names, strict=True):
+            for (dataset, label), color in zip(DATASETS.items(), CLASSES, strict=False):
+                case = (dataset, method, parameter)
+                own = [row for row in rows if (row["dataset"], row["method"], row["parameter"]) == case]
+                _band(axis, gathered(own, "value", "bca"), color, label)
+            axis.axvline(defaults[parameter], color="#999999", ls=":", lw=1)
+        line[0].set_ylabel(f"{method}: BCA (%)")
+    for axis, (parameter, symbol) in zip(axes[1], names.items(), strict=True):
         axis.set(xlabel=symbol)
         if parameter in ("gamma", "beta"):
             axis.set_xscale("log")
-    for axis in axes[:, 0]:
-        axis.set_ylabel("BCA (%)")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figure
+
+
+def _band(axis: Axes, groups: dict[Any, np.ndarray], color: str, label: str) -> None:
+    """Means by value, with a band of their standard errors."""
+    values, scores = list(groups), np.stack(list(groups.values()), axis=1)
+    mean, error = scores.mean(axis=0), scores.std(axis=0, ddof=1) / np.sqrt(len(scores))
+    axis.plot(values, mean, color=color, marker="o", ms=4, label=label)
+    axis.fill_between(values, mean - error, mean + error, color=color, alpha=0.18, lw=0)
 
 
 FIGURES: dict[str, Callable[[], Figure]] = {

@@ -6,15 +6,19 @@ python -m experiments.page
 from __future__ import annotations
 
 import argparse
+import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
+from . import claims
 from .figures import read
 from .protocol import METHODS, N_SPLITS
-from .results import Results
-from .statistics import paired
+from .results import RESULTS, Results
+from .statistics import average_ranks, paired
+from .studies import NUMBERS_OF_RULES
 from .tables import (
     FAR,
     Scores,
@@ -27,12 +31,12 @@ from .tables import (
     printed_means,
     printed_p_values,
     rank_table,
+    signed_rank_table,
 )
 from .variants import VARIANTS
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-RESULTS = ROOT / "experiments" / "results"
 SIZES = {
     "wpbc": (198, 32, 2), "wdbc": (569, 30, 2), "vehicle": (846, 18, 4), "biodeg": (1055, 41, 2),
     "drd": (1151, 19, 2), "steel": (1941, 27, 7), "segment": (2310, 19, 7), "waveform21": (5000, 21, 3),
@@ -40,6 +44,8 @@ SIZES = {
 }  # fmt: skip
 """Samples, features and classes, ours and the paper's alike (``tests/test_experiments.py`` compares them)."""
 ORDERS = ("Zero-order", "First-order")
+BESIDE = "SFP, wider range"
+"""A variant that has a column of its own, and all splits."""
 
 
 class Evidence:
@@ -61,6 +67,15 @@ class Evidence:
                 by_split = scores.setdefault(dataset, {}).setdefault(name, {})
                 by_split[result.split] = getattr(result, measure.lower())
         return scores
+
+    def beside(self, order: int, measure: str) -> Scores:
+        """Methods the paper does not have: logistic regression, say, for both orders, and SFP's best case."""
+        known, more = self.scores(0, measure), set(METHODS) - set(printed_means(0, measure)["wdbc"])
+        found: Scores = {d: {m: cells[m] for m in more if m in cells} for d, cells in known.items()}
+        for dataset, cells in {} if order else self.variant(BESIDE, 0, measure).items():
+            kept = {s: v for s, v in cells[BESIDE].items() if s in known[dataset].get("SFP", {})}
+            found[dataset][BESIDE] = kept
+        return found
 
     def splits(self, order: int) -> int:
         """Splits that are complete for every data set and method."""
@@ -90,10 +105,8 @@ def results(evidence: Evidence, order: int) -> str:
         scores = {d: cells for d, cells in scores.items() if all(m in cells for m in paper)}
         if len(scores) < len(SIZES):
             return f"The {ORDERS[order].lower()} protocol has not been run on every data set yet."
-        # Methods the paper does not have stand beside both orders.
-        more = [name for name in METHODS if name not in printed_means(0, measure)["wdbc"]]
-        beside = evidence.scores(0, measure)
-        scores = {d: {m: beside[d][m] for m in more if m in beside[d]} | cells for d, cells in scores.items()}
+        scores = {d: evidence.beside(order, measure).get(d, {}) | cells for d, cells in scores.items()}
+        more = [name for name in (*METHODS, BESIDE) if name not in paper]
         methods = [*paper, *(m for m in more if all(m in cells for cells in scores.values()))]
         ours = means(scores, methods)
         others = [method for method in methods if method != "SESSC-LSE"]
@@ -104,6 +117,8 @@ def results(evidence: Evidence, order: int) -> str:
             rank_table(ours, theirs),
             f"Dunn's test on {measure}, all data sets and splits pooled, corrected for the false discovery rate:",
             dunn_table(scores, printed_p_values(order, measure)),
+            f"Wilcoxon's signed-rank test on the nine data sets' mean {measure}:",
+            signed_rank_table(ours, theirs, "SESSC-LSE", others),
             f"SESSC-LSE's {measure} less each other method's: mean over paired splits ± its standard error, with "
             "a star where Nadeau and Bengio's test for overlapping splits has p < 0.05:",
             paired_table(scores, "SESSC-LSE", others),
@@ -271,14 +286,128 @@ class PaperPage(Page):
     def variant(self, name: str, order: int, measure: str, dataset: str) -> str:
         return f"{np.mean(list(self.evidence.variant(name, order, measure)[dataset][name].values())):.2f}"
 
+    def best(self, order: int, measure: str, method: str) -> str:
+        """On how many data sets a method is the best of the paper's, and in print."""
+        table = printed_means(order, measure)
+        return str(claims.times_best(means(self.evidence.scores(order, measure), table["wdbc"]), method))
+
+    def best_printed(self, order: int, measure: str, method: str) -> str:
+        return str(claims.times_best(printed_means(order, measure), method))
+
+    def rank(self, order: int, measure: str, method: str) -> str:
+        """A method's rank on average over the data sets."""
+        table = printed_means(order, measure)
+        return f"{average_ranks(means(self.evidence.scores(order, measure), table['wdbc']))[method]:.1f}"
+
+    def rank_printed(self, order: int, measure: str, method: str) -> str:
+        return f"{average_ranks(printed_means(order, measure))[method]:.1f}"
+
+    def dunn(self, order: int, measure: str, method: str, *others: str) -> str:
+        """The range of one-sided p-values of a method against these, or against all."""
+        methods = list(printed_means(order, measure)["wdbc"])
+        p = claims.dunn_p(self.evidence.scores(order, measure), methods)
+        return _range([p[pair] for pair in p if method in pair and (not others or set(pair) & set(others))])
+
+    def dunn_printed(self, order: int, measure: str, method: str, *others: str) -> str:
+        p = printed_p_values(order, measure)
+        return _range([p[pair] for pair in p if method in pair and (not others or set(pair) & set(others))])
+
+    def dunn_with_wider_range(self, measure: str) -> str:
+        """SESSC-LSE against SFP as it is over the wider range, in place of the protocol's."""
+        wide = self.evidence.variant(BESIDE, 0, measure)
+        scores = {d: cells | {"SFP": wide[d][BESIDE]} for d, cells in self.evidence.scores(0, measure).items()}
+        p = claims.dunn_p(scores, list(printed_means(0, measure)["wdbc"]))
+        return f"{p['SESSC-LSE', 'SFP']:.4f}"
+
+    def wilcoxon(self, order: int, measure: str, method: str, *others: str) -> str:
+        """The range of p-values over data-set means."""
+        table = means(self.evidence.scores(order, measure), [method, *others])
+        return _range([claims.over_data_sets(table, method, other)[2] for other in others], 3)
+
+    def range_of(self, parameter: str, method: str, splits: int, *datasets: str) -> str:
+        """How far mean BCA moves with a parameter, on the first splits of each data set."""
+        return " / ".join(f"{claims.moved(dataset, method, parameter, splits):.1f}" for dataset in datasets)
+
+    def curve(self, setting: str, measure: str, n_rules: int, method: str) -> str:
+        return f"{claims.curves(setting, measure.lower())[method][n_rules]:.1f}"
+
+    def best_with(self, setting: str, measure: str, method: str) -> str:
+        """With which numbers of rules a method is the best on Vehicle."""
+        found = claims.best_with(setting, measure.lower(), method)
+        return "none" if not found else f"{len(found)} of {len(NUMBERS_OF_RULES)}"
+
+    def usual(self, method: str) -> str:
+        """The h and lambda that a method's searches took most often on Vehicle, and in how many splits."""
+        taken = Counter(
+            (chosen["width_scale"], chosen["alpha"])
+            for chosen in (
+                json.loads(self.evidence.protocol["vehicle", split, 0, method].parameters)
+                for split in range(N_SPLITS)
+            )
+        )
+        [((h, lam), times)] = taken.most_common(1)
+        return f"h = {h:g}, lambda = {lam:g} in {times} of {N_SPLITS}"
+
+    def sooner(self, iterations: int) -> str:
+        return f"{100 * claims.sooner(iterations):.0f}"
+
+    def synthetic(self, problem: str) -> str:
+        """Accuracies of SESSC and SESSC-LSE on a synthetic problem, by the number of rules."""
+        found = {n: pair for (name, n), pair in claims.accuracies().items() if name == problem}
+        return ", ".join(f"{alone:g} to {fitted:g} % with {n}" for n, (alone, fitted) in found.items())
+
+    def change(self, name: str, order: int, measure: str, dataset: str) -> str:
+        """A variant less its method, on the variant's splits, with the error."""
+        method = name.partition(", ")[0]
+        theirs = self.evidence.variant(name, order, measure)[dataset][name]
+        ours = self.evidence.scores(order, measure)[dataset][method]
+        splits = sorted(set(theirs) & set(ours))
+        mean, error, _ = paired(np.asarray([theirs[s] for s in splits]), np.asarray([ours[s] for s in splits]))
+        return f"{mean:+.1f} ± {error:.1f}"
+
+    def n_splits(self, name: str, order: int) -> str:
+        """How many splits a variant has, from the fewest of a data set to the most."""
+        counts = [len(cells[name]) for cells in self.evidence.variant(name, order, "BCA").values()]
+        return "–".join(map(str, sorted({min(counts), max(counts)})))
+
+    def variant_mean_of_method(self, name: str, order: int, measure: str) -> str:
+        """The mean of the method itself over the same splits of the same data sets as a variant's."""
+        method, scores = name.partition(", ")[0], self.evidence.variant(name, order, measure)
+        own = self.evidence.scores(order, measure)
+        cells = [np.mean([own[d][method][s] for s in by_method[name]]) for d, by_method in scores.items()]
+        return f"{np.mean(cells):.2f}"
+
     def far(self, method: str) -> str:
         return far_table(self.evidence, method)
 
     def variants(self, method: str, order: int = 0) -> str:
         return variant_table(self.evidence, method, order)
 
+    def untuned(self, dataset: str, *setting: str | int) -> str:
+        """Mean BCA of SESSC by itself with the same gamma, eta and beta on five splits."""
+        rows = [row for row in read("defaults") if (row["dataset"], row["rules"]) == (dataset, "alone")]
+        values = [
+            [f"{v:g}" if isinstance(v, float) else v for v in (r["gamma"], r["eta"], r["beta"])] for r in rows
+        ]
+        wanted = [str(part) for part in setting]
+        return f"{np.mean([row['bca'] for row, own in zip(rows, values, strict=True) if own == wanted]):.1f}"
+
+    def again(self) -> str:
+        """What came of computing recorded lines again."""
+        lines = read("again")
+        same, methods = sum(line["same"] == "yes" for line in lines), len({line["method"] for line in lines})
+        return (
+            f"Of {len(lines)} recorded lines of {methods} methods, drawn at random and computed again with "
+            f"{lines[0]['by']}, {same} came back to the last digit."
+        )
+
     def defaults(self) -> str:
         return defaults_table()
+
+
+def _range(values: list[float], digits: int = 4) -> str:
+    low, high = (f"{value:.{digits}f}" for value in (min(values), max(values)))
+    return low if low == high else f"{low}–{high}"
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
@@ -19,7 +20,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
-from pathlib import Path
+from multiprocessing import active_children
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,8 @@ from sessc import ESSC, EWFCM, FCM, SESSC, SFP, SESSCClassifier, SFPClassifier, 
 from sessc.datasets import NAMES, load
 
 from .progress import watching
-from .results import Result, Results
+from .provenance import commit
+from .results import RESULTS, Result, Results
 
 N_SPLITS = 30
 R = 30
@@ -265,6 +267,7 @@ def judged(
         "parameters": json.dumps(parameters),
         "seed": unit.split,
         "version": __version__,
+        "commit": commit(),
         "seconds": seconds,
     }
 
@@ -304,8 +307,15 @@ class Work:
         return None if found is None else json.loads(found.parameters)
 
 
-def run(work: Work, todo: list[Unit], results: Results, grids: Grids, n_jobs: int) -> None:
-    """Compute units on processes; one that builds on another starts once that is known."""
+def run(
+    work: Work, todo: list[Unit], results: Results, grids: Grids, n_jobs: int, minutes: float = math.inf
+) -> None:
+    """Compute units on processes; one that builds on another starts once that is known.
+
+    After so many minutes what is not done is left for another run.
+    """
+    commit()  # as it is now, whatever is checked out later
+    end = time.monotonic() + 60 * minutes
     waiting = [unit for unit in todo if unit.key not in results]
     work.check(waiting, results)
     running: dict[Future, Unit] = {}
@@ -319,10 +329,17 @@ def run(work: Work, todo: list[Unit], results: Results, grids: Grids, n_jobs: in
             for unit, chosen in islice(able, 2 * n_jobs - len(running)):
                 waiting.remove(unit)
                 running[pool.submit(work.compute, unit, grids, chosen)] = unit
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+            left = None if end == math.inf else max(0.0, end - time.monotonic())
+            done = wait(running, left, return_when=FIRST_COMPLETED).done
+            for future in done:
                 del running[future]
                 results.add(future.result())
                 report(future.result())
+            if not done:
+                print(f"{len(waiting) + len(running)} units are left for another run.", file=sys.stderr)
+                for worker in active_children():
+                    worker.terminate()
+                return
 
 
 def main() -> None:
@@ -332,10 +349,10 @@ def main() -> None:
     parser.add_argument("--datasets", nargs="+", default=NAMES, choices=NAMES, metavar="NAME")
     parser.add_argument("--methods", nargs="+", default=tuple(METHODS), choices=tuple(METHODS), metavar="NAME")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one a core)")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so long, to be resumed")
     parser.add_argument("--quick", action="store_true", help="three splits and a thinned grid, kept apart")
     options = parser.parse_args()
-    folder = Path(__file__).parent / "results"
-    results = Results(folder / ("quick.csv" if options.quick else "protocol.csv"))
+    results = Results(RESULTS / ("quick.csv" if options.quick else "protocol.csv"))
     grids = Grids().thinned() if options.quick else Grids()
     todo = list(
         units(
@@ -345,7 +362,7 @@ def main() -> None:
             tuple(options.methods),
         )
     )
-    run(Work(METHODS, compute), todo, results, grids, options.jobs)
+    run(Work(METHODS, compute), todo, results, grids, options.jobs, options.minutes)
 
 
 if __name__ == "__main__":

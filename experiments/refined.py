@@ -5,15 +5,21 @@ python -m experiments.refined
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
+from itertools import count
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
 from . import figures  # noqa: F401  (how our figures look)
-from .comparison import EVERY, MODELS, N_SPLITS_OF_OTHERS, PATH, Compared
+from .comparison import EVERY, MODELS, PATH, Compared
 from .page import ROOT, Evidence, Page, PaperPage
+from .protocol import N_SPLITS
 from .results import Results
+from .statistics import paired, signed_rank
 from .tables import Scores, collect, markdown, means, paired_table
 
 PICTURE = ROOT / "docs" / "refined" / "size.png"
@@ -44,20 +50,37 @@ class Comparison:
         datasets = {dataset for _, dataset in known}
         return [name for name in EVERY if all((name, dataset) in known for dataset in datasets)]
 
-    def scores(self, measure: str, splits: int | None = None) -> Scores:
-        scores = collect(self.results, 0, measure)
-        keep = range(splits or 10**9)
+    def scores(self, measure: str, splits: Iterable[int] | None = None) -> Scores:
+        """Of these splits, or of all that a model has on every data set."""
         return {
-            dataset: {model: {s: v for s, v in by_split.items() if s in keep} for model, by_split in cells.items()}
-            for dataset, cells in scores.items()
+            dataset: {
+                model: {s: cells[model][s] for s in splits or range(self.n_splits(model)) if s in cells[model]}
+                for model in self.models
+            }
+            for dataset, cells in collect(self.results, 0, measure).items()
         }
 
-    def mean(self, model: str, measure: str, splits: int | None = None) -> float:
+    def mean(self, model: str, measure: str, splits: Iterable[int] | None = None) -> float:
         cells = means(self.scores(measure, splits), [model])
         return float(np.mean([by_model[model] for by_model in cells.values()]))
 
+    @cache  # noqa: B019  (there is one, for a page)
     def n_splits(self, model: str) -> int:
-        return min(len(cells[model]) for cells in self.scores("bca").values())
+        """How many splits a model has on every data set, from the first on."""
+        known = {(result.dataset, result.split) for result in self.results if result.method == model}
+        datasets = {dataset for dataset, _ in known}
+        return next(s for s in count() if any((dataset, s) not in known for dataset in datasets))
+
+    @property
+    def common(self) -> range:
+        """The splits that every model has."""
+        return range(min(map(self.n_splits, self.models)))
+
+    def difference(self, ours: str, theirs: str) -> dict[str, np.ndarray]:
+        """One model's BCA less another's on each data set, split by split, on those that both have."""
+        splits = range(min(self.n_splits(ours), self.n_splits(theirs)))
+        scores = self.scores("bca", splits)
+        return {d: np.asarray([cells[ours][s] - cells[theirs][s] for s in splits]) for d, cells in scores.items()}
 
 
 class RefinedPage(Page):
@@ -72,27 +95,57 @@ class RefinedPage(Page):
 
     def first(self, splits: int, measure: str, model: str) -> str:
         """A mean over the first splits alone."""
+        return self.between(0, splits, measure, model)
+
+    def between(self, first: int, end: int, measure: str, model: str) -> str:
+        """A mean over these splits, the last excluded."""
         name, form = COLUMNS[measure]
-        return form.format(self.comparison.mean(model, name, splits))
+        return form.format(self.comparison.mean(model, name, range(first, end)))
+
+    def lead(self, ours: str, theirs: str, *datasets: str) -> str:
+        """One model's mean BCA less another's on the splits both have; the part that these data sets make."""
+        found = self.comparison.difference(ours, theirs)
+        return f"{sum(found[d].mean() for d in datasets or found) / len(found):+.2f}"
+
+    def worse(self, ours: str, theirs: str, *datasets: str) -> str:
+        """On what share of the splits of each data set a model is the worse of two, in percent."""
+        found = self.comparison.difference(ours, theirs)
+        return ", ".join(f"{100 * np.mean(found[d] < 0):.0f}" for d in datasets)
+
+    def stars(self, ours: str, theirs: str) -> str:
+        """The data sets on which Nadeau and Bengio's test tells two models apart, and who wins them."""
+        found = {d: paired(v, 0 * v) for d, v in self.comparison.difference(ours, theirs).items()}
+        won = [d for d, (mean, _, p) in found.items() if p < 0.05 and mean > 0]
+        lost = [d for d, (mean, _, p) in found.items() if p < 0.05 and mean < 0]
+        return f"better on {_list(won)} and worse on {_list(lost)}"
+
+    def sign(self, ours: str, theirs: str) -> str:
+        """Wilcoxon's p-value over the means of data sets."""
+        found = self.comparison.difference(ours, theirs)
+        return f"{signed_rank(np.asarray([v.mean() for v in found.values()])):.3f}"
+
+    def splits(self, model: str) -> str:
+        return str(self.comparison.n_splits(model))
 
     def paper_mean(self, method: str) -> str:
         """The mean BCA of a zero-order method of the paper, as we reproduced it."""
         return PaperPage(Evidence()).mean(0, "BCA", method)
 
     def overview(self) -> str:
-        """Everything recorded of each model, on all its splits."""
-        rows = []
+        """Everything recorded of each model on the splits that all have, and BCA on all its own."""
+        rows, common = [], self.comparison.common
         for model in self.comparison.models:
-            values = {name: self.comparison.mean(model, measure) for name, (measure, _) in COLUMNS.items()}
+            values = {name: self.comparison.mean(model, measure, common) for name, (measure, _) in COLUMNS.items()}
             cells = [
                 "" if np.isnan(values[name]) else form.format(values[name]) for name, (_, form) in COLUMNS.items()
             ]
-            rows.append([model, str(self.comparison.n_splits(model)), *cells])
-        return markdown(["model", "splits", *COLUMNS], rows)
+            every = f"{self.comparison.mean(model, 'bca'):.2f} on {self.comparison.n_splits(model)}"
+            rows.append([model, *cells, every])
+        return markdown(["model", *COLUMNS, "BCA on all its splits"], rows)
 
     def first_splits(self) -> str:
         """BCA of every model on the splits that all have, best first."""
-        table = means(self.comparison.scores("bca", N_SPLITS_OF_OTHERS), self.comparison.models)
+        table = means(self.comparison.scores("bca", self.comparison.common), self.comparison.models)
         average = {model: np.mean([cells[model] for cells in table.values()]) for model in self.comparison.models}
         ordered = sorted(average, key=lambda model: -average[model])
         rows = [
@@ -102,20 +155,34 @@ class RefinedPage(Page):
 
     def by_data_set(self) -> str:
         """BCA of the models that have all splits."""
-        models = [model for model in self.comparison.models if model in MODELS]
+        models = [model for model in self.comparison.models if self.comparison.n_splits(model) == N_SPLITS]
         table = means(self.comparison.scores("bca"), models)
         rows = [[model, *(f"{table[dataset][model]:.2f}" for dataset in table)] for model in models]
         return markdown(["model", *table], rows)
 
     def against(self, model: str, *others: str) -> str:
-        return paired_table(self.comparison.scores("bca"), model, others)
+        """Differences on the splits both have, which the heading counts."""
+        table = paired_table(self.comparison.scores("bca"), model, others)
+        for other in others:
+            n = min(map(self.comparison.n_splits, (model, other)))
+            table = table.replace(f"| against {other} |", f"| against {other}, {n} splits |", 1)
+        return table
+
+
+TITLES = {"wpbc": "WPBC", "wdbc": "WDBC", "drd": "DRD", "waveform21": "Waveform"}
+
+
+def _list(names: list[str]) -> str:
+    titles = [TITLES.get(name, name.title()) for name in names]
+    return ", ".join(filter(None, [", ".join(titles[:-2]), " and ".join(titles[-2:])])) or "none"
 
 
 def draw(comparison: Comparison) -> Figure:
     """Mean BCA against the number of conditions in all rules together."""
     figure, ax = plt.subplots(figsize=(7.5, 4.2))
     places = {
-        model: (comparison.mean(model, "conditions"), comparison.mean(model, "bca")) for model in comparison.models
+        model: tuple(comparison.mean(model, measure, comparison.common) for measure in ("conditions", "bca"))
+        for model in comparison.models
     }
     without = {model: score for model, (conditions, score) in places.items() if np.isnan(conditions)}
     places = {model: place for model, place in places.items() if model not in without}
@@ -135,7 +202,12 @@ def draw(comparison: Comparison) -> Figure:
         ax.axhline(score, color="#bbbbbb", lw=0.8, zorder=0)
         last = max(score, last + gap)
         ax.annotate(
-            model, (1.01, last), xycoords=("axes fraction", "data"), va="center", fontsize=8, color="#666666"
+            f"{model} {score:.1f}",
+            (1.01, last),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=8,
+            color="#666666",
         )
     return figure
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-__all__ = ["Result", "Results"]
+__all__ = ["RESULTS", "Result", "Results"]
+
+RESULTS = Path(os.environ.get("SESSC_RESULTS") or Path(__file__).parent / "results")
+"""The folder of what is recorded; ``SESSC_RESULTS`` names another."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,8 @@ class Result:
     parameters: str
     seed: int
     version: str
+    commit: str
+    """The code that computed it; ``<=`` before the one a line was recorded in, where no more is known."""
     seconds: float
 
     @property
@@ -89,6 +95,11 @@ class Results:
         self._by_key[result.key] = result
         with self.path.open("a", newline="", encoding="utf-8") as file:
             file.write(_line([str(value) for value in asdict(result).values()]))
+
+    def replace(self, result: Result) -> None:
+        """Put a line in the place of the one that is there."""
+        self._by_key[result.key] = result
+        self._put_in_order()
 
     def __contains__(self, key: tuple) -> bool:
         return key in self._by_key

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import stats
 
-__all__ = ["adjusted", "average_ranks", "dunn", "paired", "ranks", "unordered"]
+__all__ = ["adjusted", "average_ranks", "dunn", "paired", "ranks", "signed_rank", "unordered"]
 
 
 def ranks(means: Mapping[str, float]) -> dict[str, int]:
@@ -51,11 +51,17 @@ def unordered(p_values: Mapping[tuple[str, str], float]) -> dict[tuple[str, str]
     return dict(zip(p_values, np.minimum(p * len(p) / stats.rankdata(p, "ordinal"), 1.0).tolist(), strict=True))
 
 
+def signed_rank(difference: np.ndarray) -> float:
+    """The two-sided p-value of Wilcoxon's signed-rank test, one if nothing differs."""
+    return float(stats.wilcoxon(difference).pvalue) if np.any(difference) else 1.0
+
+
 def paired(ours: np.ndarray, theirs: np.ndarray, tested: float = 0.3) -> tuple[float, float, float]:
     """Mean difference over paired random splits, its standard error, and a p-value.
 
-    The error is that over splits of the same table. The p-value is Nadeau and Bengio's corrected resampled t-test,
-    which allows for splits that share most of their rows; ``tested`` is the share of rows in the test part.
+    The error is that over other splits of the same table. The p-value is Nadeau and Bengio's corrected resampled
+    t-test, which asks about new tables of the same kind and so allows for splits that share most of their rows;
+    ``tested`` is the share of rows in the test part.
     """
     difference = np.asarray(ours) - np.asarray(theirs)
     if not np.any(difference):

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,9 +26,10 @@ from threadpoolctl import threadpool_limits
 from sessc import ESSC, EWFCM, FCM, SESSC, SESSCClassifier, SFPClassifier, TSKClassifier
 from sessc.datasets import NAMES, make_circles, make_quadrants, make_spiral
 
-from .protocol import STOP, Grids, R, prepared
+from .protocol import N_SPLITS, STOP, Grids, R, prepared
+from .provenance import commit
+from .results import RESULTS, Results
 
-RESULTS = Path(__file__).parent / "results"
 SPLITS = 10
 NUMBERS_OF_RULES = tuple(range(10, 101, 10))
 PAPERS = {"gamma": 10.0, "eta": 0.1, "beta": 1.0}
@@ -93,32 +96,76 @@ def _rules(problem: str, n_rules: int) -> list[Row]:
 def rules() -> Calls:
     """RCA and BCA against the number of rules on Vehicle, everything else fixed.
 
-    Once with the printed h and lambda, and once with those that SESSC-LSE's own search prefers there.
+    At what the paper prints; with the h and lambda that each method's own searches took most often there, with 30
+    rules; and with all that its own search took on that split.
     """
-    for h, lam in ((100.0, 0.01), (10.0, 0.0001)):
+    for setting, parameters in (("printed", _printed), ("own widths", _own_widths), ("own", _own)):
         for split in range(SPLITS):
             for n_rules in NUMBERS_OF_RULES:
-                yield _methods, (h, lam, split, n_rules)
+                yield _methods, (setting, parameters(split), split, n_rules)
 
 
-def _methods(h: float, lam: float, split: int, n_rules: int) -> list[Row]:
-    seed = {"random_state": split}
-    unsupervised = {name: PAPERS[name] for name in ("gamma", "eta")}
+CLUSTERERS = {"FCM-LSE": FCM, "EWFCM-LSE": EWFCM, "ESSC-LSE": ESSC, "SESSC-LSE": SESSC}
+ALONE = {"SFP": SFPClassifier, "SESSC": SESSCClassifier}
+
+
+def _printed(split: int) -> dict[str, Row]:
+    """Parameters by method."""
+    clusters = {"FCM-LSE": (), "EWFCM-LSE": ("gamma",), "ESSC-LSE": ("gamma", "eta"), "SESSC-LSE": tuple(PAPERS)}
+    widths = {"width_scale": 100.0, "alpha": 0.01}
     prime = {"gamma": 0.9, "alpha": 0.45, "lam": 0.05}
-    rules = {"width_scale": h, "alpha": lam, "standardize": False}
-    models = {
-        "FCM-LSE": TSKClassifier(n_rules, clusterer=FCM(**STOP), **rules, **seed),
-        "EWFCM-LSE": TSKClassifier(n_rules, clusterer=EWFCM(gamma=PAPERS["gamma"], **STOP), **rules, **seed),
-        "ESSC-LSE": TSKClassifier(n_rules, clusterer=ESSC(**unsupervised, **STOP), **rules, **seed),
-        "SFP": SFPClassifier(n_rules, **{name: (1 - v) / v for name, v in prime.items()}, **STOP, **seed),
-        "SESSC": SESSCClassifier(n_rules, **PAPERS, **STOP, **seed),
-        "SESSC-LSE": TSKClassifier(n_rules, clusterer=SESSC(**PAPERS, **STOP), **rules, **seed),
+    return {
+        **{method: {name: PAPERS[name] for name in names} | widths for method, names in clusters.items()},
+        "SFP": {name: (1 - value) / value for name, value in prime.items()},
+        "SESSC": PAPERS,
     }
-    return [
-        {"h": h, "lam": lam, "method": method, "n_rules": n_rules, "split": split}
-        | _accuracies(model, "vehicle", split)
-        for method, model in models.items()
-    ]
+
+
+def _own_widths(split: int) -> dict[str, Row]:
+    chosen = [_own(other) for other in range(N_SPLITS)]
+    both = {method: [(of[method]["width_scale"], of[method]["alpha"]) for of in chosen] for method in CLUSTERERS}
+    usual = {method: Counter(pairs).most_common(1)[0][0] for method, pairs in both.items()}
+    return _printed(split) | {
+        method: _printed(split)[method] | {"width_scale": h, "alpha": lam} for method, (h, lam) in usual.items()
+    }
+
+
+def _own(split: int) -> dict[str, Row]:
+    """What searches took, SFP's from the wider range."""
+    found = {method: ("protocol", method) for method in CLUSTERERS} | {"SESSC": ("protocol", "SESSC")}
+    found["SFP"] = ("variants", "SFP, wider range")
+    return {
+        method: {
+            name.removeprefix("clusterer__"): value
+            for name, value in json.loads(_recorded(file)["vehicle", split, 0, line].parameters).items()
+        }
+        for method, (file, line) in found.items()
+    }
+
+
+@cache
+def _recorded(file: str) -> Results:
+    return Results(RESULTS / f"{file}.csv")
+
+
+def _methods(setting: str, parameters: dict[str, Row], split: int, n_rules: int) -> list[Row]:
+    rows = []
+    for method, own in parameters.items():
+        of_rules = {name: own[name] for name in ("width_scale", "alpha") if method in CLUSTERERS}
+        of_clusters = {name: value for name, value in own.items() if name not in of_rules} | STOP
+        if method in CLUSTERERS:
+            model = rules_of(CLUSTERERS[method](**of_clusters), n_rules, split, **of_rules)
+        else:
+            model = ALONE[method](n_rules, **of_clusters, random_state=split)
+        row = {"setting": setting, "h": of_rules.get("width_scale", ""), "lam": of_rules.get("alpha", "")}
+        row |= {"method": method, "n_rules": n_rules, "split": split}
+        rows.append(row | _accuracies(model, "vehicle", split))
+    return rows
+
+
+def rules_of(clusterer: Any, n_rules: int, seed: int, **settings: Any) -> TSKClassifier:
+    """The paper's zero-order rules, of a table of z-scores."""
+    return TSKClassifier(n_rules, clusterer=clusterer, standardize=False, random_state=seed, **settings)
 
 
 def _accuracies(model: Any, dataset: str, split: int) -> Row:
@@ -144,7 +191,7 @@ def _history(n_rules: int, split: int) -> list[Row]:
 
 
 def sensitivity() -> Calls:
-    """BCA of SESSC when one parameter is moved at a time."""
+    """BCA of SESSC and of SESSC-LSE as one parameter is moved at a time; the paper does not say whose it drew."""
     grids = Grids()
     values = {"n_rules": NUMBERS_OF_RULES, "gamma": grids.gamma, "eta": grids.eta, "beta": grids.beta}
     for dataset in ("vehicle", "biodeg", "drd"):
@@ -157,9 +204,14 @@ def _moved(dataset: str, split: int, parameter: str, values: tuple) -> list[Row]
     rows = []
     for value in values:
         settings = {"n_rules": R, **PAPERS, parameter: value}
-        model = SESSCClassifier(settings.pop("n_rules"), **settings, random_state=split, **STOP)
-        scores = _accuracies(model, dataset, split)
-        rows.append({"dataset": dataset, "split": split, "parameter": parameter, "value": value} | scores)
+        n_rules = settings.pop("n_rules")
+        models = {
+            "SESSC": SESSCClassifier(n_rules, **settings, random_state=split, **STOP),
+            "SESSC-LSE": rules_of(SESSC(**settings, **STOP), n_rules, split, width_scale=10.0, alpha=1e-4),
+        }
+        for method, model in models.items():
+            row = {"dataset": dataset, "method": method, "split": split, "parameter": parameter, "value": value}
+            rows.append(row | _accuracies(model, dataset, split))
     return rows
 
 
@@ -202,9 +254,9 @@ def _alone(call: Callable[..., list[Row]], arguments: tuple) -> list[Row]:
 
 def record(name: str, n_jobs: int) -> None:
     """Compute a study and write it, all of it or nothing."""
-    started = time.perf_counter()
+    code, started = commit(), time.perf_counter()
     parts = Parallel(n_jobs)(delayed(_alone)(*call) for call in STUDIES[name]())
-    rows = [row for part in parts for row in part]
+    rows = [row | {"commit": code} for part in parts for row in part]
     path = RESULTS / f"{name}.csv"
     with path.with_suffix(".new").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")

@@ -11,7 +11,7 @@ import numpy as np
 from sessc.datasets import NAMES
 
 from .results import Result
-from .statistics import adjusted, average_ranks, dunn, paired, ranks, unordered
+from .statistics import adjusted, average_ranks, dunn, paired, ranks, signed_rank, unordered
 
 __all__ = [
     "collect",
@@ -21,6 +21,7 @@ __all__ = [
     "printed_means",
     "printed_p_values",
     "rank_table",
+    "signed_rank_table",
 ]
 
 HERE = Path(__file__).parent
@@ -134,6 +135,21 @@ def paired_table(scores: Scores, ours: str, others: Iterable[str]) -> str:
             cells.append(f"{mean:+.2f} ± {error:.2f}{' *' if p < 0.05 else ''}")
         rows.append([dataset, *cells])
     return markdown(["data set", *(f"against {other}" for other in others)], rows)
+
+
+def signed_rank_table(ours: Mapping, theirs: Mapping, method: str, others: Iterable[str]) -> str:
+    """Wilcoxon's test over the means of data sets: one method against each other, ours beside the paper's."""
+
+    def cells(table: Mapping, other: str) -> list[str]:
+        if other not in next(iter(table.values())):
+            return [""] * 3
+        difference = np.asarray([row[method] - row[other] for row in table.values()])
+        wins = f"{np.sum(difference > 0)} of {len(difference)}"
+        return [f"{difference.mean():+.2f}", wins, f"{signed_rank(difference):.3f}"]
+
+    rows = [[f"{method} against {other}", *cells(ours, other), *cells(theirs, other)] for other in others]
+    header = ["pair", "difference", "better on", "p", "paper's difference", "better on", "p"]
+    return markdown(header, rows)
 
 
 def markdown(header: list[str], rows: list[list[str]]) -> str:

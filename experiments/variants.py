@@ -11,17 +11,17 @@ a variant says otherwise, and their results are lines of ``results/variants.csv`
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sessc import ESSC, EWFCM, FCM, SESSC, Objective, Power, SESSCClassifier
+from sessc import ESSC, EWFCM, FCM, SCAD, SESSC, KernelEWFCM, Objective, Power, SESSCClassifier
 from sessc._array import divide
 from sessc.datasets import NAMES
 from sessc.rows.arrays import ArrayRows
@@ -48,7 +48,7 @@ from .protocol import (
     run,
     with_chosen,
 )
-from .results import Result, Results
+from .results import RESULTS, Result, Results
 
 EPS = float(np.finfo(float).eps)
 
@@ -252,6 +252,7 @@ def cooked(recipe: Recipe, clusterer: Make) -> Callable[[Task], Fitted]:
 
 SMALL = tuple(name for name in NAMES if name not in ("waveform21", "satellite"))
 FOUR = ("vehicle", "biodeg", "drd", "segment")
+FEW = ("wdbc", "vehicle", "biodeg", "drd")
 
 
 @dataclass(frozen=True)
@@ -285,14 +286,14 @@ def sfp(n_rules: int) -> Callable[[Task], Fitted]:
     return lambda task: METHODS["SFP"].fit(replace(task, n_rules=n_rules))
 
 
-def narrow(name: str, h: float, splits: int) -> Variant:
+def narrow(name: str, h: float) -> Variant:
     """First-order rules whose widths go no further than this."""
 
     def fit(task: Task) -> Fitted:
         kept = tuple(value for value in task.grids.h if value <= h)
         return METHODS[name].fit(replace(task, grids=replace(task.grids, h=kept)))
 
-    return Variant(fit, (1,), METHODS[name].after, linear=("drd", "steel"), linear_splits=splits)
+    return Variant(fit, (1,), METHODS[name].after, linear=("drd", "steel"), linear_splits=10)
 
 
 def balanced(task: Task) -> Fitted:
@@ -303,6 +304,22 @@ def balanced(task: Task) -> Fitted:
 
 def sfp_as_printed(task: Task) -> Fitted:
     return METHODS["SFP"].fit(replace(task, grids=replace(task.grids, sfp_lam=Grids().sfp_lam[1:])))
+
+
+def sfp_widely(task: Task) -> Fitted:
+    """SFP whose penalty on feature weights may be as strong as SESSC's, and stronger."""
+    stronger = (0.002, 0.005, 0.01, 0.02)
+    return METHODS["SFP"].fit(replace(task, grids=replace(task.grids, sfp_lam=stronger + task.grids.sfp_lam)))
+
+
+def searched(clusterer: Make, **grid: tuple) -> Callable[[Task], Fitted]:
+    """Rules of a clustering algorithm the paper did not run, its parameters searched jointly with h and lambda."""
+
+    def fit(task: Task) -> Fitted:
+        model = task.search(clusterer(), grid, search="joint")
+        return model, model.best_params_
+
+    return fit
 
 
 RANDOM = {"init": "random"}
@@ -331,19 +348,33 @@ VARIANTS: dict[str, Variant] = {
     "ESSC-LSE, constant column": Variant(
         least_squares(minimising(Everything, ESSC), "gamma", "eta"), datasets=("segment",)
     ),
+    "EWFCM-LSE, through a kernel": Variant(
+        searched(KernelEWFCM, gamma=Grids().gamma, width=(1.0, 2.0, 4.0)), datasets=NAMES[:-1], splits=5
+    ),
+    "EWFCM-LSE, SCAD's delta": Variant(
+        searched(partial(SCAD, penalty="l2"), delta=(1.0, 10.0, 100.0, 1000.0, 10000.0)),
+        datasets=FEW,
+        splits=5,
+    ),
+    "EWFCM-LSE, SCAD's adaptive delta": Variant(
+        searched(partial(SCAD, penalty="adaptive"), delta=(0.1, 1.0, 10.0, 100.0, 1000.0)),
+        datasets=FEW,
+        splits=5,
+    ),
+    "SFP, wider range": Variant(sfp_widely, splits=30),
     "SFP, printed range": Variant(sfp_as_printed, splits=14),
     "SFP, 100 rules": Variant(sfp(100), datasets=FOUR, splits=3),
     "SFP, 300 rules": Variant(sfp(300), datasets=FOUR, splits=2),
     **sessc("constant column", partial(minimising, Everything), datasets=("segment",)),
-    **sessc("random start", lambda estimator: partial(estimator, **RANDOM), datasets=SMALL, splits=3),
-    **sessc("Z from clusters", starting_from_clusters, datasets=SMALL, splits=3),
-    **sessc("squared loss", lambda estimator: partial(estimator, loss="squared"), datasets=SMALL, splits=3),
-    **sessc("eta per sample", partial(minimising, LoweredEta), datasets=SMALL, splits=3),
+    **sessc("random start", lambda estimator: partial(estimator, **RANDOM), datasets=SMALL, splits=8),
+    **sessc("Z from clusters", starting_from_clusters, datasets=SMALL, splits=8),
+    **sessc("squared loss", lambda estimator: partial(estimator, loss="squared"), datasets=SMALL, splits=8),
+    **sessc("eta per sample", partial(minimising, LoweredEta), datasets=SMALL, splits=8),
     "SESSC-LSE, searched jointly": Variant(
         least_squares(SESSC, "gamma", "eta", "beta"), datasets=("wpbc", "drd"), splits=30
     ),
     "SESSC-LSE, code's widths": Variant(
-        cooked(Recipe(square_widths=True), SESSC), after="SESSC", orders=(0, 1), linear=("drd", "steel")
+        cooked(Recipe(square_widths=True), SESSC), (0, 1), "SESSC", splits=30, linear=("drd", "steel")
     ),
     "SESSC-LSE, no intercept": Variant(
         cooked(Recipe(intercept=False), SESSC), after="SESSC", orders=(0, 1), linear=("drd", "steel")
@@ -352,12 +383,8 @@ VARIANTS: dict[str, Variant] = {
         cooked(Recipe(floored=True), SESSC), after="SESSC", orders=(0, 1), linear=("drd", "steel")
     ),
     "SESSC-LSE, balanced classes": Variant(balanced, after="SESSC"),
-    "SESSC-LSE, h up to 10": narrow("SESSC-LSE", 10.0, 5),
-    **{
-        f"{name}, h up to 1": narrow(name, 1.0, 5 if name == "SESSC-LSE" else 3)
-        for name in METHODS
-        if "LSE" in name
-    },
+    "SESSC-LSE, h up to 10": narrow("SESSC-LSE", 10.0),
+    **{f"{name}, h up to 1": narrow(name, 1.0) for name in METHODS if "LSE" in name},
     **{f"{name}, with follow-up time": with_time(name) for name in METHODS},
 }
 
@@ -381,10 +408,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", nargs="+", default=list(VARIANTS), choices=list(VARIANTS), metavar="NAME")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one a core)")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so long, to be resumed")
     options = parser.parse_args()
-    folder = Path(__file__).parent / "results"
-    work = Work(VARIANTS, compute, known=Results(folder / "protocol.csv"))
-    run(work, list(units(options.only)), Results(folder / "variants.csv"), Grids(), options.jobs)
+    work = Work(VARIANTS, compute, known=Results(RESULTS / "protocol.csv"))
+    results = Results(RESULTS / "variants.csv")
+    run(work, list(units(options.only)), results, Grids(), options.jobs, options.minutes)
 
 
 if __name__ == "__main__":

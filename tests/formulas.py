@@ -77,6 +77,72 @@ def sessc(X, Y, V, *, m, gamma, eta, beta, n_iter, loss="log"):
     return U, V, W, Z, history
 
 
+def kernel_ewfcm(X, V, *, m, gamma, width, n_iter):
+    """Entropy weighting through a kernel: V by the kernel's weights at the distances before, then W.
+
+    Returns V, W, the cost of each iteration's memberships with new V and W, and the same with the tangents of the
+    kernel where the iteration began in place of its distances.
+    """
+    N, D = X.shape
+    R = len(V)
+    W = np.full((R, D), 1 / D)
+    costs_after, tangents_after = [], []
+
+    def kernel(x, v):
+        return math.exp(-((x - v) ** 2) / width**2)
+
+    for _ in range(n_iter):
+        C = np.zeros((N, R))
+        for n in range(N):
+            for r in range(R):
+                C[n, r] = sum(2 * W[r, d] * (1 - kernel(X[n, d], V[r, d])) for d in range(D))
+        A = power_memberships(C, m) ** m
+        old, V = V, np.zeros((R, D))
+        T, S = np.zeros((R, D)), np.zeros((R, D))
+        for r in range(R):
+            for d in range(D):
+                K = [kernel(X[n, d], old[r, d]) for n in range(N)]
+                V[r, d] = sum(A[n, r] * K[n] * X[n, d] for n in range(N)) / sum(A[n, r] * K[n] for n in range(N))
+                for n in range(N):
+                    step = ((X[n, d] - V[r, d]) ** 2 - (X[n, d] - old[r, d]) ** 2) / width**2
+                    T[r, d] += A[n, r] * (2 * (1 - K[n]) + 2 * K[n] * step)
+                    S[r, d] += A[n, r] * 2 * (1 - kernel(X[n, d], V[r, d]))
+        W = entropy_shares(T, gamma)
+        entropy = gamma * sum(w * math.log(w) for w in W.ravel() if w > 0)
+        costs_after.append(np.sum(W * S) + entropy)
+        tangents_after.append(np.sum(W * T) + entropy)
+    return V, W, costs_after, tangents_after
+
+
+def nearest_on_simplex(p):
+    """The point of the simplex nearest to p, by trying every number of positive entries."""
+    for k in range(len(p), 0, -1):
+        largest = sorted(p, reverse=True)[:k]
+        level = (sum(largest) - 1) / k
+        if largest[-1] > level:
+            return [max(value - level, 0.0) for value in p]
+
+
+def adaptive_scad(X, V, *, m, K, n_iter):
+    """SCAD with a strength for each cluster, from the weights before; returns V, W and the last strengths."""
+    N, D = X.shape
+    R = len(V)
+    W = np.full((R, D), 1 / D)
+    delta = np.zeros(R)
+    for _ in range(n_iter):
+        A = power_memberships(costs(X, None, V, W, None, 0.0, 0.0, None), m) ** m
+        V = np.zeros((R, D))
+        for r in range(R):
+            mass = sum(A[n, r] for n in range(N))
+            S = [0.0] * D
+            for d in range(D):
+                V[r, d] = sum(A[n, r] * X[n, d] for n in range(N)) / mass
+                S[d] = sum(A[n, r] * (X[n, d] - V[r, d]) ** 2 for n in range(N))
+            delta[r] = K * sum(W[r, d] * S[d] for d in range(D)) / sum(W[r, d] ** 2 for d in range(D))
+            W[r] = nearest_on_simplex([-S[d] / (2 * delta[r]) for d in range(D)])
+    return V, W, delta
+
+
 def widths(X, U, V, h):
     """Sigma as printed: h times a root mean square, counted by U."""
     S = np.zeros_like(V)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from experiments.protocol import METHODS, Grids, Unit, bca, units
 from experiments.results import Result, Results
-from experiments.statistics import adjusted, average_ranks, dunn, paired, ranks
+from experiments.statistics import adjusted, average_ranks, dunn, paired, ranks, signed_rank
 from experiments.variants import VARIANTS
 from scipy import stats
 from sklearn.metrics import balanced_accuracy_score
@@ -53,6 +53,29 @@ def test_printed_averages_are_averages(printed):
             assert value == pytest.approx(table["average"][method], abs=0.051)
 
 
+def test_signed_ranks_of_nine_means():
+    assert signed_rank(np.arange(1.0, 10.0)) == pytest.approx(2 / 2**9)  # all one way: the two most extreme of 2^9
+    assert signed_rank(np.zeros(9)) == 1.0
+
+
+def test_what_the_paper_claims_is_asked_of_the_records(printed):
+    from experiments import claims
+    from experiments.tables import printed_means, signed_rank_table
+
+    tables = {measure: printed_means(0, measure) for measure in ("RCA", "BCA")}
+    assert [claims.times_best(tables[measure], "SESSC-LSE") for measure in ("RCA", "BCA")] == [6, 8]
+    mean, wins, p = claims.over_data_sets(tables["BCA"], "SESSC-LSE", "SESSC")
+    assert (wins, p) == (9, pytest.approx(2 / 2**9))
+    assert mean == pytest.approx(78.03 - 75.90, abs=0.011)
+    row = signed_rank_table(tables["BCA"], tables["BCA"], "SESSC-LSE", ["SESSC"]).splitlines()[-1]
+    assert row == "| SESSC-LSE against SESSC | +2.13 | 9 of 9 | 0.004 | +2.13 | 9 of 9 | 0.004 |"
+    assert claims.moved("vehicle", "SESSC-LSE", "gamma") < claims.moved("vehicle", "SESSC", "gamma")
+    assert 0.5 < claims.sooner(4) <= claims.sooner(5) <= 1
+    assert len(claims.accuracies()) == 8
+    best = {n for m in claims.curves("own", "bca") for n in claims.best_with("own", "bca", m)}
+    assert best == set(range(10, 101, 10))
+
+
 @pytest.mark.parametrize("round_to", [0, 6])
 def test_dunn_agrees_with_scikit_posthocs(rng, round_to):
     posthocs = pytest.importorskip("scikit_posthocs")
@@ -85,7 +108,7 @@ def result(**changes):
     cells = {
         "dataset": "wdbc", "split": 3, "order": 0, "method": "SESSC", "rca": 95.5, "bca": 94.25,
         "parameters": json.dumps({"gamma": 0.1, "note": 'a "quoted", word'}),
-        "seed": 3, "version": "0", "seconds": 1.5,
+        "seed": 3, "version": "0", "commit": "0", "seconds": 1.5,
     }  # fmt: skip
     return Result(**(cells | changes))
 
@@ -100,13 +123,88 @@ def test_results_survive_a_restart(tmp_path):
     assert ("wdbc", 3, 0, "SESSC") in again
 
 
+def test_a_line_is_replaced_in_its_place(tmp_path):
+    path = tmp_path / "results.csv"
+    results = Results(path)
+    for split in range(3):
+        results.add(result(split=split))
+    results.replace(result(split=1, bca=50.0, commit="abc1234"))
+    again = list(Results(path))
+    assert [line.split for line in again] == [0, 1, 2]
+    assert (again[1].bca, again[1].commit) == (50.0, "abc1234")
+
+
+def test_a_line_names_the_commit_that_computed_it(monkeypatch):
+    from experiments import provenance
+    from experiments.protocol import judged
+
+    monkeypatch.setenv("SESSC_COMMIT", "abc1234")
+    provenance.commit.cache_clear()
+    line = judged(Unit("wdbc", 0, 0, "LR"), np.asarray([0, 1]), np.asarray([0, 1]), {}, 1.0)
+    assert (line["commit"], line["bca"]) == ("abc1234", 100.0)
+    monkeypatch.delenv("SESSC_COMMIT")
+    provenance.commit.cache_clear()
+    monkeypatch.setattr(provenance, "_git", lambda what, *rest: "" if what == "status" else "1234567\n")
+    assert provenance.commit() == "1234567"
+    provenance.commit.cache_clear()
+    monkeypatch.setattr(provenance, "_git", lambda what, *rest: " M src\n" if what == "status" else "1234567\n")
+    assert provenance.commit() == "1234567+"
+    provenance.commit.cache_clear()
+
+
+def test_every_recorded_line_names_its_commit():
+    from experiments.comparison import Compared
+    from experiments.figures import read
+    from experiments.results import RESULTS
+    from experiments.studies import STUDIES
+
+    named = re.compile(r"(<=)?[0-9a-f]{7}")
+    for name, kind in (("protocol", Result), ("variants", Result), ("comparison", Compared)):
+        assert all(named.fullmatch(line.commit) for line in Results(RESULTS / f"{name}.csv", kind))
+    for study in STUDIES:
+        with (RESULTS / f"{study}.csv").open(newline="") as file:
+            assert all(named.fullmatch(row["commit"]) for row in csv.DictReader(file))
+    assert all(line["same"] in ("yes", "no") for line in read("again"))
+
+
+def test_nothing_that_is_asked_for_is_missing():
+    """``make paper`` and ``make compare`` find all they would compute."""
+    from experiments import comparison, variants
+    from experiments.protocol import N_SPLITS
+    from experiments.results import RESULTS
+
+    from sessc.datasets import NAMES
+
+    asked = {
+        "protocol": [unit for order in (0, 1) for unit in units(NAMES, N_SPLITS, order, tuple(METHODS))],
+        "variants": list(variants.units(list(VARIANTS))),
+        "comparison": list(comparison.units(list(comparison.MODELS), N_SPLITS)),
+    }
+    for name, todo in asked.items():
+        known = Results(RESULTS / f"{name}.csv", comparison.Compared if name == "comparison" else Result)
+        assert [unit for unit in todo if unit.key not in known] == []
+
+
+def test_lines_computed_again_come_back_or_do_not(tmp_path, monkeypatch):
+    from experiments import again
+
+    monkeypatch.setattr(again, "RESULTS", tmp_path)
+    before, after = result(split=0), result(split=0, commit="new", seconds=9.0)
+    assert again.same(before, after)
+    assert not again.same(before, replace(after, bca=1.0))
+    assert not again.same(before, replace(after, parameters="{}"))
+    again.record([(before, True), (result(split=1), False)])
+    lines = list(csv.DictReader((tmp_path / "again.csv").read_text().splitlines()))
+    assert [(line["split"], line["same"]) for line in lines] == [("0", "yes"), ("1", "no")]
+
+
 @pytest.mark.parametrize(
     "damage",
     [
         "wdbc,5,0,SES",
-        "wdbc,5,0,SESSC,95,94,{},5,0,one",
-        "wdbc,5,0,SESSC,95,940,{},5,0,1",
-        'wdbc,5,0,SESSC,9,9,"{",5,0,1',
+        "wdbc,5,0,SESSC,95,94,{},5,0,c,one",
+        "wdbc,5,0,SESSC,95,940,{},5,0,c,1",
+        'wdbc,5,0,SESSC,9,9,"{",5,0,c,1',
     ],
 )
 def test_a_damaged_line_is_reported_and_dropped(tmp_path, capsys, damage):
@@ -126,7 +224,7 @@ def test_a_damaged_line_is_reported_and_dropped(tmp_path, capsys, damage):
     "damage",
     [
         b'wdbc,7,0,SESSC,95,94,"{""gamma"": 0.1\n',  # cut inside a quoted cell: the next line is whole
-        b"wdbc,7,0,SES\xff\xfe,95,94,{},7,0,1\n",
+        b"wdbc,7,0,SES\xff\xfe,95,94,{},7,0,c,1\n",
     ],
 )
 def test_damage_does_not_spread_to_the_next_line(tmp_path, capsys, damage):
@@ -431,6 +529,7 @@ def test_the_page_of_the_comparison_says_what_was_recorded(tmp_path):
                     "{}",
                     split,
                     "0",
+                    "0",
                     2.0,
                     0.5,
                     3.0,
@@ -444,7 +543,19 @@ def test_the_page_of_the_comparison_says_what_was_recorded(tmp_path):
     assert page.mean("BCA", "10 rules") == "80.50"
     assert page.mean("conditions a rule", "10 rules") == "10.0"
     assert page.first(1, "BCA", "random forest") == "82.00"
-    assert "| random forest | 2 | 82.50 | 82.00 | 0.500 | 3.0 | 10.0 |  | 300 | 2.0 | 1.0 |" in page.overview()
+    assert (
+        "| random forest | 82.50 | 82.00 | 0.500 | 3.0 | 10.0 |  | 300 | 2.0 | 1.0 | 82.50 on 2 |"
+        in page.overview()
+    )
     assert page.first_splits().splitlines()[2].startswith("| random forest | **82.50** | 92.5 | 72.5 |")
     assert "| wdbc | -2.00 ± 0.00 * |" in page.against("10 rules", "random forest")
     assert len(draw(Comparison(results)).axes[0].lines) == 2
+    assert page.against("10 rules", "random forest").startswith("| data set | against random forest, 2 splits |")
+    assert page.lead("10 rules", "random forest") == "-2.00"
+    assert page.lead("10 rules", "random forest", "wdbc") == "-1.00"
+    assert page.worse("10 rules", "random forest", "wdbc", "drd") == "100, 100"
+    assert page.stars("random forest", "10 rules") == "better on WDBC and DRD and worse on none"
+    # A split that is known for one data set alone is left out: unlike splits do not stand side by side.
+    results.add(Compared("wdbc", 2, 0, "10 rules", 10.0, 10.0, *said[2:]))
+    assert Comparison(results).n_splits("10 rules") == 2
+    assert RefinedPage(Comparison(results)).mean("BCA", "10 rules") == "80.50"

@@ -15,6 +15,7 @@ from sessc import (
     SESSC,
     SFP,
     Entropy,
+    KernelEWFCM,
     LogLoss,
     Power,
     SESSCClassifier,
@@ -31,7 +32,9 @@ CLUSTERERS = [
     AWFCM(4, t=1),
     SCAD(4),
     SCAD(4, penalty="l2"),
+    SCAD(4, penalty="adaptive", delta=1.0),
     EWFCM(4),
+    KernelEWFCM(4),
     ESSC(4),
     SFP(4),
     SESSC(4),
@@ -88,6 +91,35 @@ def test_ewfcm_with_huge_gamma_is_fcm(blobs):
     huge, plain = fitted(EWFCM(4, gamma=1e12), X), fitted(FCM(4), X)
     same(huge, plain, ["cluster_centers_"], rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(huge.transform(X), plain.transform(X), atol=1e-6)
+
+
+def test_a_wide_kernel_is_no_kernel(blobs):
+    X, _ = blobs
+    s = 1e5
+    wide, plain = fitted(KernelEWFCM(4, gamma=60 / s**2, width=s), X), fitted(EWFCM(4, gamma=30.0), X)
+    same(wide, plain, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(wide.transform(X), plain.transform(X), atol=1e-6)
+    automatic = fitted(KernelEWFCM(4, width=s), X)
+    assert automatic.gamma_ == pytest.approx(fitted(EWFCM(4), X).gamma_ * 2 / s**2)
+
+
+def test_a_narrow_kernel_does_not_hear_what_is_far(blobs):
+    X, _ = blobs
+    far = np.vstack([X, np.full((5, X.shape[1]), 1e4)])
+    near, pulled = (KernelEWFCM(4, init=X[:4], width=2.0).fit(table).cluster_centers_ for table in (X, far))
+    moved = EWFCM(4, init=X[:4]).fit(far).cluster_centers_
+    assert np.abs(near - pulled).max() < 0.5 < np.abs(moved).max() / 100
+
+
+def test_an_adaptive_penalty_follows_units_and_the_number_of_rows(blobs):
+    X, _ = blobs
+    model = SCAD(4, penalty="adaptive", delta=0.5)
+    here, there, twice = (
+        model.set_params(init=table[:4]).fit(table).feature_weights_
+        for table in (X, 1000 * X, np.concatenate([X, X]))
+    )
+    np.testing.assert_allclose(here, there, atol=1e-7)
+    np.testing.assert_allclose(here, twice, atol=1e-7)
 
 
 def test_power_weights_of_scad_and_awfcm_are_the_same(blobs):

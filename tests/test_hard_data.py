@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sessc import AWFCM, ESSC, EWFCM, FCM, SCAD, SESSC, SFP, TSKClassifier, TSKRegressor
+from sessc import AWFCM, ESSC, EWFCM, FCM, SCAD, SESSC, SFP, KernelEWFCM, TSKClassifier, TSKRegressor
 
 # gamma and delta on the scale of the data, as their docstrings ask
 CLUSTERERS = [
@@ -12,6 +12,7 @@ CLUSTERERS = [
     SCAD(3),
     SCAD(3, penalty="l2", delta=1e4),
     EWFCM(3, gamma=1e4),
+    KernelEWFCM(3),
     ESSC(3, gamma=1e4),
     SFP(3, lam=1e4),
     SESSC(3, gamma=1e4),

@@ -14,6 +14,7 @@ from sessc import (
     SESSC,
     SFP,
     Entropy,
+    KernelEWFCM,
     SESSCClassifier,
     SESSCRegressor,
     SoftSubspaceClustering,
@@ -27,7 +28,7 @@ from sessc.solve.memory import SHARE, Memory
 from sessc.terms.objective import Parameters
 from test_scale import assert_same
 
-CLUSTERERS = [FCM, AWFCM, SCAD, EWFCM, ESSC, SFP, SESSC]
+CLUSTERERS = [FCM, AWFCM, SCAD, EWFCM, KernelEWFCM, ESSC, SFP, SESSC]
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,8 @@ from sessc.rows.base import Samples
 from sessc.rows.extent import centered
 from sessc.solve.alternate import alternate
 from sessc.solve.start import first_parameters
+from sessc.terms.adaptive import AdaptiveObjective
+from sessc.terms.kernel import KernelObjective
 from sessc.terms.objective import Parameters
 
 
@@ -56,11 +58,39 @@ def test_costs_are_the_published_ones(problem):
     np.testing.assert_allclose(objective.cost(objective.coefficients(found), block).T, expected, rtol=1e-10)
 
 
+@pytest.mark.parametrize("width", [0.7, 4.0])
+def test_a_kernel_moves_centres_by_its_weights(problem, width):
+    X, y, V = problem
+    rows, solution = solve(X, y, V, KernelObjective(Power(1.7), Entropy(5.0), width=width), 4)
+    expected, weights, costs, tangents = formulas.kernel_ewfcm(X, V, m=1.7, gamma=5.0, width=width, n_iter=4)
+    np.testing.assert_allclose(solution.parameters.V + rows.center, expected, rtol=1e-10)
+    np.testing.assert_allclose(solution.parameters.W, weights, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(solution.history, tangents, rtol=1e-10)
+    assert np.all(np.asarray(costs) <= np.asarray(tangents) + 1e-12)
+
+
+def test_tangents_meet_the_cost_where_centres_rest(problem):
+    X, y, V = problem
+    _, solution = solve(X, y, V, KernelObjective(Power(1.7), Entropy(5.0), width=2.0), 400)
+    _, _, costs, _ = formulas.kernel_ewfcm(X, V, m=1.7, gamma=5.0, width=2.0, n_iter=400)
+    assert solution.history[-1] == pytest.approx(costs[-1], rel=1e-9)
+
+
+@pytest.mark.parametrize("K", [0.05, 1.0])
+def test_scads_strengths_are_its_authors(problem, K):
+    X, y, V = problem
+    rows, solution = solve(X, y, V, AdaptiveObjective(Power(1.7), Quadratic(K)), 4)
+    expected, weights, _ = formulas.adaptive_scad(X, V, m=1.7, K=K, n_iter=4)
+    np.testing.assert_allclose(solution.parameters.V + rows.center, expected, rtol=1e-10)
+    np.testing.assert_allclose(solution.parameters.W, weights, rtol=1e-10, atol=1e-12)
+
+
 OBJECTIVES = [
     Objective(Power(2.0)),
     Objective(Power(1.3), Power(2.0)),
     Objective(Power(1.3), Quadratic(10.0)),
     Objective(Power(1.3), Entropy(10.0)),
+    KernelObjective(Power(1.3), Entropy(10.0), width=1.5),
     Objective(Power(2.0), Entropy(10.0), 0.05, LogLoss(1.0)),
     Objective(Entropy(0.5), Entropy(10.0), 0.0, LogLoss(1.0)),
     Objective(Quadratic(2.0), Entropy(10.0), 0.2, SquaredLoss(1.0)),
@@ -209,6 +239,12 @@ def test_nothing_but_constants():
 def test_eta_out_of_range():
     with pytest.raises(ValueError, match=r"got 1\.0"):
         Objective(Power(2.0), eta=1.0)
+
+
+def test_a_kernel_has_neither_separation_nor_labels():
+    for more in ({"eta": 0.1}, {"loss": LogLoss(1.0)}):
+        with pytest.raises(ValueError, match="neither eta nor a label loss"):
+            KernelObjective(Power(2.0), Entropy(1.0), **more)
 
 
 def test_labels_can_be_left_out():

@@ -15,6 +15,7 @@ from sessc import (
     SESSC,
     SFP,
     Blocks,
+    KernelEWFCM,
     SESSCClassifier,
     SESSCRegressor,
     SFPClassifier,
@@ -23,7 +24,7 @@ from sessc import (
     TSKRegressor,
 )
 
-CLUSTERERS = [model(3, random_state=0) for model in (FCM, AWFCM, SCAD, EWFCM, ESSC, SFP, SESSC)]
+CLUSTERERS = [model(3, random_state=0) for model in (FCM, AWFCM, SCAD, EWFCM, KernelEWFCM, ESSC, SFP, SESSC)]
 PREDICTORS = [
     SFPClassifier(3, random_state=0),
     SESSCClassifier(3, random_state=0),

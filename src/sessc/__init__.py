@@ -3,7 +3,7 @@
 from . import datasets
 from ._version import __version__
 from .cluster.base import SoftSubspaceClustering
-from .cluster.named import AWFCM, ESSC, EWFCM, FCM, SCAD, SESSC, SFP
+from .cluster.named import AWFCM, ESSC, EWFCM, FCM, SCAD, SESSC, SFP, KernelEWFCM
 from .cluster.predictors import SESSCClassifier, SESSCRegressor, SFPClassifier
 from .cluster.validity import fukuyama_sugeno, partition_coefficient, partition_entropy, xie_beni
 from .report.plots import (
@@ -54,6 +54,7 @@ __all__ = [
     "Explanation",
     "FiringDisplay",
     "Identity",
+    "KernelEWFCM",
     "Linear",
     "Link",
     "LogLoss",

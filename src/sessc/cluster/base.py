@@ -41,6 +41,7 @@ __all__ = [
     "Clusters",
     "SoftSubspace",
     "SoftSubspaceClustering",
+    "breadth",
     "clusters",
     "evenness",
     "fuzziness",
@@ -134,6 +135,12 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
 
     def _loss(self) -> Loss | None:
         return None
+
+    def _settle(self, extent: Extent) -> None:
+        """Say what "auto" is for such data, in attributes of their own."""
+        for name, automatic in self._automatic.items():
+            value = getattr(self, name)
+            setattr(self, f"{name}_", automatic(extent) if value == "auto" else float(value))
 
     def _fit(self, rows: Rows, target: Target | None) -> None:
         """Fit to rows; the label term takes part if there is something to predict."""
@@ -295,6 +302,12 @@ def evenness(extent: Extent) -> float:
     return 0.1 * extent.weight * float(np.mean(spread[spread > 0] ** 2)) if np.any(spread > 0) else 1.0
 
 
+def breadth(extent: Extent) -> float:
+    """How wide a kernel is if not told: twice the standard deviation of an average feature."""
+    spread = to_numpy(extent.spread).astype(float)
+    return 2 * float(np.sqrt(np.mean(spread[spread > 0] ** 2))) if np.any(spread > 0) else 2.0
+
+
 class Clusters(NamedTuple):
     """Clusters, and the cost that they make least."""
 
@@ -308,10 +321,8 @@ def label_loss(clusterer: SoftSubspace) -> Loss | None:
 
 
 def settled(clusterer: SoftSubspace, extent: Extent) -> Objective:
-    """The cost of a clusterer for such data; what is given as "auto" is settled in an attribute of its own."""
-    for name, automatic in clusterer._automatic.items():
-        value = getattr(clusterer, name)
-        setattr(clusterer, f"{name}_", automatic(extent) if value == "auto" else float(value))
+    """The cost of a clusterer for such data."""
+    clusterer._settle(extent)
     return clusterer.make_objective()
 
 

@@ -7,14 +7,29 @@ from typing import Any
 
 import numpy as np
 
+from ..rows.extent import Extent
+from ..terms.adaptive import AdaptiveObjective
+from ..terms.kernel import KernelObjective
 from ..terms.losses import LogLoss, Loss, SquaredLoss
 from ..terms.objective import Objective
 from ..terms.sharing import Entropy, Linear, Power, Quadratic, Sharing
-from .base import COMMON, ETA, Clusterer, SoftSubspace, evenness, fuzziness
+from .base import COMMON, ETA, Clusterer, SoftSubspace, breadth, evenness, fuzziness
 from .documentation import documented
 from .ranges import NOT_NEGATIVE, POSITIVE, Range, one_of, or_auto
 
-__all__ = ["AWFCM", "ESSC", "EWFCM", "FCM", "SCAD", "SESSC", "SFP", "SESSCCost", "SFPCost", "SupervisedSESSCCost"]
+__all__ = [
+    "AWFCM",
+    "ESSC",
+    "EWFCM",
+    "FCM",
+    "SCAD",
+    "SESSC",
+    "SFP",
+    "KernelEWFCM",
+    "SESSCCost",
+    "SFPCost",
+    "SupervisedSESSCCost",
+]
 
 _FUZZY_INDEX = or_auto(Range(Real, lambda v: 1 < v < np.inf, "a number above 1"))
 _EXPONENT = Range(Real, lambda v: 1 <= v < np.inf, "a number of 1 or more")
@@ -157,19 +172,23 @@ class SCAD(Clusterer):
 
     .. math:: J = \sum_{n,r} u_{nr}^m \sum_d w_{rd} (x_{nd} - v_{rd})^2 + \delta \sum_{r,d} w_{rd}^2.
 
+    Its authors let the strength follow each cluster, so that the penalty stays in proportion to what the cluster's
+    samples cost: ``penalty="adaptive"``. The penalty then changes on the way, and ``objective_history_`` may rise.
+
     Parameters
     ----------
     n_clusters : int, default=3
         Number of clusters R.
     m : float or "auto", default="auto"
         Fuzzy index; see :class:`FCM`.
-    penalty : {"power", "l2"}, default="power"
+    penalty : {"power", "l2", "adaptive"}, default="power"
         How feature weights are kept from going all to one feature.
     t : float, default=2.0
         Exponent of the feature weights with ``penalty="power"``.
     delta : float, default=10.0
         Strength of ``penalty="l2"``. It competes with a sum over samples: twice the rows want twice the
-        value.
+        value. With ``penalty="adaptive"``, the penalty of a cluster over the cost of its samples, whatever their
+        number; there 0.1 picks few features and 10 treats all alike.
     {parameters}
 
     Attributes
@@ -189,7 +208,7 @@ class SCAD(Clusterer):
     _ranges = Clusterer._ranges | {
         "m": _FUZZY_INDEX,
         "t": _EXPONENT,
-        "penalty": one_of("power", "l2"),
+        "penalty": one_of("power", "l2", "adaptive"),
         "delta": POSITIVE,
     }
     _automatic = {"m": fuzziness}
@@ -218,7 +237,8 @@ class SCAD(Clusterer):
 
     def make_objective(self) -> Objective:
         weighting = _power_or_linear(self.t) if self.penalty == "power" else Quadratic(self.delta)
-        return Objective(membership=Power(self.m_), weighting=weighting)
+        kind = AdaptiveObjective if self.penalty == "adaptive" else Objective
+        return kind(membership=Power(self.m_), weighting=weighting)
 
 
 @documented(**COMMON)
@@ -277,6 +297,85 @@ class EWFCM(Clusterer):
 
     def make_objective(self) -> Objective:
         return Objective(membership=Power(self.m_), weighting=Entropy(self.gamma_))
+
+
+@documented(**COMMON)
+class KernelEWFCM(Clusterer):
+    r"""Entropy weighting fuzzy c-means through a kernel, feature by feature.
+
+    .. math::
+        J = \sum_{n,r} u_{nr}^m \sum_d 2 w_{rd} \left(1 - e^{-(x_{nd} - v_{rd})^2 / s^2}\right)
+            + \gamma \sum_{r,d} w_{rd} \ln w_{rd}.
+
+    A distance along a feature ends at 2, so samples far away pull a centre no more. As the width s grows this
+    becomes :class:`EWFCM` with :math:`\gamma s^2 / 2`.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+        Number of clusters R.
+    m : float or "auto", default="auto"
+        Fuzzy index; see :class:`FCM`.
+    gamma : float or "auto", default="auto"
+        Entropy of the feature weights; see :class:`EWFCM`. "auto" is what it is there, times :math:`2 / s^2`.
+    width : float or "auto", default="auto"
+        Width s of the kernel, in units of the data. "auto" is twice the standard deviation of an average feature.
+    {parameters}
+
+    Attributes
+    ----------
+    m_, gamma_, width_ : float
+        The fuzzy index, the entropy of the feature weights and the width used.
+    {attributes}
+    labels_ : array of shape (n_samples,)
+        The cluster each training row belongs to most; not after a fit to ``Blocks`` or a Dask collection.
+
+    References
+    ----------
+    J. Zhou, L. Chen, C. L. P. Chen, Y. Zhang and H.-X. Li, "Fuzzy clustering with the entropy of attribute
+    weights", Neurocomputing 198 (2016).
+
+    Examples
+    --------
+    A row far away does not move the centres:
+
+    >>> from sessc import KernelEWFCM
+    >>> X = [[0.0], [1.0], [8.0], [9.0], [1000.0]]
+    >>> model = KernelEWFCM(n_clusters=2, width=3.0, init=[[0.0], [9.0]]).fit(X)
+    >>> model.cluster_centers_.round(1).tolist()
+    [[0.5], [8.5]]
+    """
+
+    _ranges = EWFCM._ranges | {"width": or_auto(POSITIVE)}
+    _automatic = EWFCM._automatic | {"width": breadth}
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        m: Any = "auto",
+        gamma: Any = "auto",
+        width: Any = "auto",
+        init: Any = "k-means",
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+    ):
+        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start)
+        self.m = m
+        self.gamma = gamma
+        self.width = width
+
+    def _settle(self, extent: Extent) -> None:
+        super()._settle(extent)
+        if self.gamma == "auto":
+            self.gamma_ *= 2 / self.width_**2
+
+    def make_objective(self) -> Objective:
+        return KernelObjective(Power(self.m_), Entropy(self.gamma_), width=self.width_)
 
 
 @documented(**COMMON)
