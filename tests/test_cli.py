@@ -606,3 +606,68 @@ def test_rules_that_cannot_be_saved_are_printed(folder, tmp_path):
             assert "Wrote" not in found.stdout
         assert out.read_text() == "old"
         assert list(tmp_path.iterdir()) == [out]
+
+
+def test_a_table_in_a_folder_is_not_written_over(tmp_path, capsys, rng):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    (tmp_path / "t.parquet").mkdir()
+    part = tmp_path / "t.parquet" / "part-0.parquet"
+    pandas.DataFrame({"a": rng.normal(size=40), "y": np.arange(40) % 2}).to_parquet(part)
+    before = part.read_bytes()
+    assert main(["fit", str(tmp_path / "t.parquet"), "--target", "y", "--out", str(part)]) == 2
+    assert "reads or writes already" in capsys.readouterr().err
+    assert part.read_bytes() == before
+
+
+def test_what_is_open_already_is_written_on_and_not_over(folder, tmp_path):
+    code = "import sys; from sessc.cli.main import main; raise SystemExit(main(sys.argv[1:]))"
+    files = [str(folder / "patients.rules.json"), str(folder / "patients.csv")]
+    given = [sys.executable, "-c", code, "predict", *files, "--out", "/dev/stdout"]
+    with (tmp_path / "all.csv").open("a") as file:
+        file.write("precious\n")
+        file.flush()
+        assert subprocess.run(given, stdout=file, check=False).returncode == 0
+    lines = (tmp_path / "all.csv").read_text().splitlines()
+    assert lines[0] == "precious"
+    assert len(lines) > 2
+
+
+def test_closed_output_is_a_sentence(folder):
+    code = "import sys; from sessc.cli.main import main; raise SystemExit(main(sys.argv[1:]))"
+    given = " ".join(map(shlex.quote, [sys.executable, "-c", code, "info", str(folder / "patients.rules.json")]))
+    found = subprocess.run(["sh", "-c", f"{given} >&-"], stderr=subprocess.PIPE, text=True, check=False)
+    assert found.returncode == 2
+    assert found.stderr == (
+        "sessc: standard output is closed, so nothing could be said; open it or send it to a file.\n"
+    )
+
+
+def test_links_that_lead_nowhere_are_a_sentence(folder, tmp_path, capsys):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    files = [str(folder / "patients.rules.json"), str(folder / "patients.csv")]
+    assert main(["predict", *files, "--out", str(tmp_path / "a")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_a_reader_of_a_named_pipe_that_leaves_is_a_mistake(folder, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    rows = (folder / "patients.csv").read_text().splitlines()
+    (tmp_path / "many.csv").write_text("\n".join([rows[0], *(rows[1:] * 400)]) + "\n")
+    code = "import sys; from sessc.cli.main import main; raise SystemExit(main(sys.argv[1:]))"
+    files = [str(folder / "patients.rules.json"), str(tmp_path / "many.csv")]
+    given = [sys.executable, "-c", code, "predict", *files, "--out", str(tmp_path / "pipe")]
+    running = subprocess.Popen(given, stderr=subprocess.PIPE, text=True)
+    with (tmp_path / "pipe").open() as reader:
+        reader.read(10)
+    _, complaints = running.communicate(timeout=60)
+    assert running.returncode == 2
+    assert complaints.splitlines()[-1].startswith("sessc: Broken pipe: ")
+
+
+def test_a_target_with_a_zero_before_it_is_explained(tmp_path, capsys):
+    rows = [f"{k * 37 % 101},{k}" for k in range(2, 32)] + ["3,05"]
+    (tmp_path / "t.csv").write_text("\n".join(["a,t", *rows]) + "\n")
+    assert main(["fit", str(tmp_path / "t.csv"), "--target", "t"]) == 2
+    assert "t: a column of texts, for '5' and '05' would be the same number" in capsys.readouterr().err

@@ -309,3 +309,11 @@ def test_damaged_parquet_is_a_sentence_wherever_the_damage_is(tmp_path, rng):
             complaints.append(str(error))
     assert len(complaints) > 500
     assert [said for said in complaints if str(path) not in said or "\n" in said] == []
+
+
+def test_commas_stay_where_points_would_make_two_texts_one(tmp_path):
+    rows = [f"{k},5;{text}" for k, text in enumerate(["1,5", "1.5", "2,5"] * 5)]
+    (tmp_path / "t.csv").write_text("\n".join(["size;kind", *rows]) + "\n")
+    table = read(tmp_path / "t.csv")
+    assert table["size"][:2] == ["0.5", "1.5"]
+    assert table["kind"][:3] == ["1,5", "1.5", "2,5"]

@@ -218,3 +218,14 @@ def test_columns_of_one_name_are_refused(table):
 def test_what_makes_no_sense_is_refused(table, changed, settings, message):
     with pytest.raises(ValueError, match=message):
         Model.fit(table | changed, "answer", **settings)
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_codes_are_codes_whichever_rows_are_held_out(table, place):
+    coded = table | {"code": ["7", "8"] * 40}
+    coded["code"][place] = "007"
+    model = Model.fit(coded, "answer", n_rules=1)
+    assert type(model.columns.each[-1]) is Category
+    assert "code: a column of texts, for '007' and '7' would be the same number" in [
+        note.replace("'7' and '007'", "'007' and '7'") for note in model.notes
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,7 +13,8 @@ from secrets import token_hex
 
 __all__ = ["refuse_unwritable", "write"]
 
-STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
+OPEN = {"/dev/stdin": "0", "/dev/stdout": "1", "/dev/stderr": "2"}
+OPEN_FOLDERS = ("/dev/fd/", "/proc/self/fd/")
 """Names of what is open already; a file that stands behind one must stay the same file."""
 
 
@@ -25,11 +27,32 @@ def write(path: str | os.PathLike, content: str | bytes) -> None:
     try:
         found = _found(path)
         if _is_stream(path, found):
-            Path(path).write_bytes(data)
+            _pour(path, data)
         else:
             _replace(Path(os.path.realpath(path)), data, found)
     except OSError as error:
         raise _about(path, error) from error
+
+
+def _pour(path: str | os.PathLike, data: bytes) -> None:
+    """Write to what is there, where it is: at the end of what stands in it, if it is open already."""
+    number = _descriptor(path)
+    if number is None:
+        descriptor = os.open(path, os.O_WRONLY)
+    else:
+        for stream in (sys.stdout, sys.stderr):  # what was said before stands before it
+            if stream is not None:
+                stream.flush()
+        descriptor = os.dup(number)
+    with open(descriptor, "wb") as file:
+        file.write(data)
+
+
+def _descriptor(path: str | os.PathLike) -> int | None:
+    """The number of what is open already under this name; None if it is the name of something else."""
+    name = os.path.abspath(path)
+    number = OPEN.get(name) or next((name[len(f) :] for f in OPEN_FOLDERS if name.startswith(f)), "")
+    return int(number) if number.isdigit() else None
 
 
 def refuse_unwritable(path: str | os.PathLike) -> None:
@@ -70,8 +93,7 @@ def _found(path: str | os.PathLike) -> os.stat_result | None:
 
 def _is_stream(path: str | os.PathLike, found: os.stat_result | None) -> bool:
     """Whether there is nothing that could be replaced: a pipe, a device, or what is open already."""
-    named = os.path.abspath(path).startswith(STREAMS)
-    return found is not None and (named or not stat.S_ISREG(found.st_mode))
+    return found is not None and (_descriptor(path) is not None or not stat.S_ISREG(found.st_mode))
 
 
 def _replace(target: Path, data: bytes, found: os.stat_result | None) -> None:

@@ -127,17 +127,20 @@ def _check_new(path: Path, *others: Path | None) -> None:
         raise ValueError(f"{path} is a folder; name a file in it.")
     if not path.parent.is_dir():
         raise ValueError(f"there is no folder {path.parent} to write {path.name} into.")
-    if any(_same(path, other) for other in others if other):
-        raise ValueError(f"{path} is a file that this command reads or writes already; choose another name.")
     try:
         refuse_unwritable(path)
+        taken = any(_same(path, other) for other in others if other)
     except OSError as error:
         raise ValueError(f"{path} cannot be written ({error.strerror}); choose another place.") from None
+    if taken:
+        raise ValueError(f"{path} is a file that this command reads or writes already; choose another name.")
 
 
 def _same(path: Path, other: Path) -> bool:
-    """Whether two names are of one file, as those of links are."""
-    return path.resolve() == other.resolve() or (path.is_file() and other.exists() and path.samefile(other))
+    """Whether two names are of one file, as those of links are, or one is of a file in the other's folder."""
+    if path.resolve().is_relative_to(other.resolve()):
+        return True
+    return path.is_file() and other.is_file() and path.samefile(other)
 
 
 def predict(options: argparse.Namespace) -> None:

@@ -21,6 +21,12 @@ OTHERWISE_CALLED = {"random_state": "--seed", "n_rules": "--rules"}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the ``sessc`` command; returns its exit code."""
+    if sys.stdout is None:  # closed by whoever started it
+        print(
+            "sessc: standard output is closed, so nothing could be said; open it or send it to a file.",
+            file=sys.stderr,
+        )
+        return WRONG
     speak_plainly()
     options = parser().parse_args(arguments)
     try:
@@ -29,7 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
+    except BrokenPipeError as error:
+        if error.filename is not None:  # the reader of a pipe that was named left, and has not all of it
+            print(f"sessc: {_of_system(error)}", file=sys.stderr)
+            return WRONG
         stop_talking()
         return 0
     except (ValueError, OSError, ImportError) as error:

@@ -15,7 +15,7 @@ from ..rules.columns import ABSENT, Category, Column, Columns, Number, code, lis
 from .errors import TableError
 from .reading import DECIMAL_COMMA, Table
 
-__all__ = ["digits", "kept_apart", "learn", "quoted", "refuse_slips", "remedy", "slips"]
+__all__ = ["codes", "digits", "kept_apart", "learn", "quoted", "refuse_slips", "remedy", "slips"]
 
 FEW_CATEGORIES, MOST_CATEGORIES = 10, 50
 """Categories that are never, and always, too many for half the number of rows."""
@@ -44,11 +44,11 @@ def learn(
     skip, categorical = set(skip), set(categorical)
     rows = rows or range(1, 1 + len(next(iter(table.values()), ())))
     refuse_slips(table, rows, skip | categorical)
-    codes = _codes({name: cells for name, cells in table.items() if name not in skip | categorical})
+    spelled = codes(table, skip | categorical)
     asked = {name: cells for name, cells in table.items() if name not in skip}
-    judged = [_judged(name, cells, rows, name in categorical | codes.keys()) for name, cells in asked.items()]
+    judged = [_judged(name, cells, rows, name in categorical | spelled.keys()) for name, cells in asked.items()]
     found = Columns(tuple(column for column, _ in judged if column is not None))
-    notes = [*codes.values(), *(note for _, note in judged if note)]
+    notes = [*spelled.values(), *(note for _, note in judged if note)]
     if twice := [feature for feature, n in Counter(found.features).items() if n > 1]:
         raise ValueError(f"two columns give a feature called {twice[0]!r}; rename one of them.")
     if not found.each:
@@ -127,9 +127,9 @@ def remedy(odd: list[tuple[int, str]]) -> str:
     return "correct the cell or leave it empty" if len(odd) == 1 else "correct these cells or leave them empty"
 
 
-def _codes(table: Table) -> dict[str, str]:
-    """Columns of what only looks like numbers, with a note on each."""
-    notes = {name: kept_apart(name, cells, digits) for name, cells in table.items()}
+def codes(table: Table, aside: set[str]) -> dict[str, str]:
+    """Columns of what only looks like numbers, but for some that are not asked about, with a note on each."""
+    notes = {name: kept_apart(name, cells, digits) for name, cells in table.items() if name not in aside}
     return {name: note for name, note in notes.items() if note}
 
 

@@ -124,13 +124,18 @@ def _refuse_twice(path: Path | str, names: Iterable[str]) -> None:
 
 
 def _with_points(table: Table, say: Callable[[str], Any]) -> Table:
-    """Decimal commas as points, and a word about it."""
-    with_comma = [cell for cells in table.values() for cell in cells if cell and DECIMAL_COMMA.fullmatch(cell)]
-    if not with_comma:
-        return table
-    say(f"commas are read as decimal points: {with_comma[0]} is {with_comma[0].replace(',', '.')}")
-    point = {cell: cell.replace(",", ".") for cell in set(with_comma)}
-    return {name: [cell and point.get(cell, cell) for cell in cells] for name, cells in table.items()}
+    """Decimal commas as points, and a word about it; not in a column where that would make two texts one."""
+    pointed: Table = {}
+    example = None
+    for name, cells in table.items():
+        commas = {cell: cell.replace(",", ".") for cell in cells if cell and DECIMAL_COMMA.fullmatch(cell)}
+        if set(commas.values()) & set(cells):
+            commas = {}
+        example = example or next(iter(commas), None)
+        pointed[name] = [cell and commas.get(cell, cell) for cell in cells]
+    if example:
+        say(f"commas are read as decimal points: {example} is {example.replace(',', '.')}")
+    return pointed
 
 
 def _read_parquet(path: Path, say: Callable[[str], Any]) -> Table:

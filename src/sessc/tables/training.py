@@ -19,7 +19,7 @@ from ..rules.columns import Column, Columns, code, listed, number_in
 from ..rules.evaluation import Evaluation, measured
 from ..rules.wording import count
 from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
-from .columns import digits, kept_apart, learn, quoted, refuse_slips, remedy, slips
+from .columns import codes, digits, kept_apart, learn, quoted, refuse_slips, remedy, slips
 from .errors import ParameterError, TableError
 from .reading import Table
 
@@ -105,11 +105,11 @@ def _posed(
     task = task or _task(labels, target, numbers)
     apart = kept_apart(target, labels, code) if task == "classes" else None
     y = _numbers(labels, target, numbers) if task == "number" else _classes(labels, bool(apart))
+    notes += [apart] if apart else []
     try:
         part, rest = _split(y, task, held_out, random_state)
     except ValueError as error:
         raise ValueError("; ".join([str(error).rstrip("."), *notes]) + ".") from None
-    notes += [apart] if apart else []
     notes += _unevenness(y, class_weight) if task == "classes" else []
     return Lesson(table, y, task == "number", numbers, part, rest, notes)
 
@@ -209,12 +209,15 @@ def _unevenness(y: np.ndarray, class_weight: Any) -> list[str]:
 def _read(lesson: Lesson, skip: Iterable[str], categorical: Iterable[str]) -> tuple[Columns, Table, list[str]]:
     """The columns as the rows to learn from have them, the cells as those can be taken, and notes on both.
 
-    Slips are looked for in all rows, for they are mistakes of the table and nothing that is learned.
+    Slips and codes are looked for in all rows, for they are in the spelling of the table and nothing that is learned.
     """
     table, part = lesson.table, sorted(lesson.train.tolist())
     refuse_slips(table, lesson.numbers, {*skip, *categorical})
+    spelled = codes(table, {*skip, *categorical})
     numbers = [lesson.numbers[k] for k in part]
-    columns, notes = learn(_taken(table, part), skip=skip, categorical=categorical, rows=numbers)
+    texts = {*categorical, *spelled}
+    columns, notes = learn(_taken(table, part), skip=skip, categorical=texts, rows=numbers)
+    notes = [*spelled.values(), *notes]
     known = {column.name: _known(column, table[column.name]) for column in columns.each}
     unseen = [note for column in columns.each if (note := _unseen(column, table[column.name]))]
     return columns, table | known, [*lesson.notes, *notes, *columns.notes(table), *unseen]
