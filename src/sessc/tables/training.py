@@ -209,7 +209,7 @@ def _unevenness(y: np.ndarray, class_weight: Any) -> list[str]:
 def _read(lesson: Lesson, skip: Iterable[str], categorical: Iterable[str]) -> tuple[Columns, Table, list[str]]:
     """The columns as the rows to learn from have them, the cells as those can be taken, and notes on both.
 
-    Slips and codes are looked for in all rows, for they are in the spelling of the table and nothing that is learned.
+    Slips and codes are looked for in all rows: they are in the spelling of the table, and nothing that is learned.
     """
     table, part = lesson.table, sorted(lesson.train.tolist())
     refuse_slips(table, lesson.numbers, {*skip, *categorical})
