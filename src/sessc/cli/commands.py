@@ -18,7 +18,7 @@ from ..report.text import shortly
 from ..rules.wording import count
 from ..tables.files import dumps
 from ..tables.model import Model
-from ..tables.reading import Table, only, read
+from ..tables.reading import Table, only, read, refuse_no_file
 from .speech import aside, quiet, say
 
 __all__ = ["check_rules", "explain", "export", "fit", "info", "predict", "report"]
@@ -27,20 +27,16 @@ __all__ = ["check_rules", "explain", "export", "fit", "info", "predict", "report
 def fit(options: argparse.Namespace) -> None:
     """Learn rules from a table, and write model and page."""
     check_rules(options.rules)
-    heard: list[str] = []
-    table = read(options.data, heard.append)
+    refuse_no_file(options.data)
     out = options.out or options.data.with_suffix(".rules.json")
     page = options.report or out.with_suffix(".html")
     _check_new(out, options.data)
     _check_new(page, options.data, out)
-    tell = quiet if options.json else say
-    for note in heard:
-        tell(f"{options.data}: {note}.")
     started = time.perf_counter()
-    model = _fitted(table, options, tell)
+    model = _fitted(options)
     lost = _lost(model, out, page)
     if options.json:
-        said = _about(model) | {"notes": [*heard, *model.notes]} | _places(model, out, page, lost)
+        said = _about(model) | {"notes": model.notes} | _places(model, out, page, lost)
         print(json.dumps(said | {"seconds": round(time.perf_counter() - started, 2)}))
     else:
         print(f"\n{model.rules.to_text() if lost else shortly(model.rules, 'the page shows all')}\n")
@@ -51,9 +47,9 @@ def fit(options: argparse.Namespace) -> None:
         print(f"\nWrote {out} and {page}; open the page in a browser.")
 
 
-def _fitted(table: Table, options: argparse.Namespace, tell: Callable[[str], None]) -> Model:
+def _fitted(options: argparse.Namespace) -> Model:
     return Model.fit(
-        table,
+        options.data,
         options.target,
         task=options.task,
         n_rules=options.rules,
@@ -63,7 +59,7 @@ def _fitted(table: Table, options: argparse.Namespace, tell: Callable[[str], Non
         class_weight=None if options.unbalanced else "balanced",
         held_out=options.held_out,
         random_state=options.seed,
-        say=tell,
+        say=quiet if options.json else say,
         watch=quiet if options.json else _watch,
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DECIMAL_COMMA", "Table", "only", "read", "table_of"]
+__all__ = ["DECIMAL_COMMA", "Table", "only", "read", "refuse_no_file", "table_of"]
 
 MISSING = frozenset({"", "na", "n/a", "nan", "nat", "<na>", "null", "none", "?", "(missing)"})
 """What stands for a missing cell, in any case."""
@@ -61,12 +61,9 @@ def read(path: Any, say: Callable[[str], Any] = _ignore) -> Table:
     ``say`` hears what was not taken as it stands. Where semicolons separate cells, commas are decimal points.
     """
     path = Path(path)
-    if not path.exists():
-        raise ValueError(f"there is no file {path}.")
-    if path.suffix.lower() in (".parquet", ".pq"):
+    refuse_no_file(path)
+    if _is_parquet(path):
         return _read_parquet(path, say)
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder; give a table in it.")
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -81,6 +78,18 @@ def read(path: Any, say: Callable[[str], Any] = _ignore) -> Table:
     header = [name.strip() or f"column {k + 1}" for k, name in enumerate(rows[0])]
     table = _table(path, header, rows[1:])
     return _with_points(table, say) if separator == ";" else table
+
+
+def refuse_no_file(path: Path) -> None:
+    """Complain about a path that no table can be read from, whatever is in it."""
+    if not path.exists():
+        raise ValueError(f"there is no file {path}.")
+    if path.is_dir() and not _is_parquet(path):
+        raise ValueError(f"{path} is a folder; give a table in it.")
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq")
 
 
 def _rows(text: str, separator: str) -> list[list[str]]:
