@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["main"]
+__all__ = ["INTERRUPTED", "main"]
 
 INTERRUPTED = 130
-"""As shells say of what was interrupted."""
+"""The exit code, as shells say of what was interrupted."""
 
 
 def main() -> int:

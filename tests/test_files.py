@@ -1,5 +1,6 @@
 """Rules in files: nothing is lost, nothing is run, and half a model is never read."""
 
+import importlib
 import json
 import pickle
 from dataclasses import fields, replace
@@ -10,8 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_diabetes, load_wine
 
+import sessc
 from sessc import RuleBase, TSKClassifier, TSKRegressor
 from sessc.rules.choices import Choice
 from sessc.tables.files import dumps, loads
@@ -163,3 +166,15 @@ def test_features_with_one_name_are_not_saved():
     rules = regressor()
     with pytest.raises(ValueError, match="different names"):
         dumps(replace(rules, feature_names=("a",) * rules.n_features))
+
+
+def test_estimators_that_files_may_hold_are_those_that_are_public():
+    public = {getattr(sessc, name) for name in sessc.__all__}
+    known = {place.rpartition(".") for place in sessc.trusted_types()}
+    trusted = {getattr(importlib.import_module(module), name) for module, _, name in known}
+    estimators = [{kind for kind in kinds if is_estimator(kind)} for kinds in (trusted, public)]
+    assert estimators[0] == estimators[1]
+
+
+def is_estimator(kind):
+    return isinstance(kind, type) and issubclass(kind, BaseEstimator)

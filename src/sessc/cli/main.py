@@ -7,14 +7,16 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from sessc_command import INTERRUPTED
+
 from ..tables.errors import ParameterError, TableError
 from .parser import parser
 from .speech import speak_plainly, stop_talking
 
 __all__ = ["main"]
 
-WRONG, INTERRUPTED = 2, 130
-"""Exit codes; the second is what shells say of what was interrupted."""
+WRONG = 2
+"""The exit code of whatever had to be complained about."""
 OTHERWISE_CALLED = {"random_state": "--seed", "n_rules": "--rules"}
 """Parameters whose options have names of their own."""
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from ..rules.base import RuleBase
+from ..rules.base import RuleBase, place_of
 from ..rules.pipelines import rules_of
 from ..rules.wording import one_line, output_names
 
@@ -48,7 +48,7 @@ class MembershipDisplay:
         """Draw the named features, by default the six on which rules have their narrowest conditions."""
         rules, before = _rules(rules), None if before is None else _rules(before)
         if features is not None:
-            chosen = [_index(rules, name) for name in features]
+            chosen = [place_of(rules, name) for name in features]
         else:
             precision = np.sum(rules.widths**-2.0, axis=0)
             chosen = [int(d) for d in np.argsort(-precision, kind="stable")[:6] if precision[d] > 0]
@@ -224,7 +224,7 @@ class BoundaryDisplay:
         rules = _rules(rules)
         if isinstance(features, str) or len(features) != 2:
             raise ValueError(f"a plane is that of two features, such as ('age', 'weight'); got {features!r}.")
-        a, b = (_index(rules, name) for name in features)
+        a, b = (place_of(rules, name) for name in features)
         return cls(rules, (a, b)).plot(X, y, ax)
 
     def plot(self, X: Any = None, y: Any = None, ax: Any = None) -> Self:
@@ -271,12 +271,6 @@ class BoundaryDisplay:
 def _rules(given: Any) -> RuleBase:
     """Rules, or those of a fitted model or pipeline."""
     return given if isinstance(given, RuleBase) else rules_of(given)
-
-
-def _index(rules: RuleBase, name: str) -> int:
-    if name not in rules.feature_names:
-        raise ValueError(f"there is no feature {name!r}; the rules are about {', '.join(rules.feature_names)}.")
-    return rules.feature_names.index(name)
 
 
 def _shown(rules: RuleBase, d: int) -> tuple[float, float]:

@@ -25,7 +25,7 @@ from .forms import Forms
 from .links import Link
 from .summary import Summary
 
-__all__ = ["RuleBase", "default_names", "design", "firing"]
+__all__ = ["RuleBase", "default_names", "design", "firing", "place_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,3 +237,10 @@ def design(F: Array, Z: Array, order: int) -> Array:
     inputs = xp.ones((1 + n_features, n), dtype=Z.dtype, device=getattr(Z, "device", None))
     inputs[1:, :] = Z.T
     return xp.reshape(F[:, None, :] * inputs[None, :, :], (-1, n)).T
+
+
+def place_of(rules: RuleBase, feature: str) -> int:
+    """Which feature, counted from 0, has this name; a sentence if none has."""
+    if not isinstance(feature, str) or feature not in rules.feature_names:
+        raise ValueError(f"there is no feature {feature!r}; the rules are about {', '.join(rules.feature_names)}.")
+    return rules.feature_names.index(feature)

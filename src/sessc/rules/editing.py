@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import RuleBase
+from .base import RuleBase, place_of
 from .links import Identity, Proportions, Softmax
 from .wording import amount, bell, odds
 
@@ -28,7 +28,7 @@ def with_condition(
     rules: RuleBase, rule: int, feature: str, about: float | None = None, width: float | None = None
 ) -> RuleBase:
     """A condition moved, made wider or narrower, or added."""
-    r, d = _rule(rules, rule), _feature(rules, feature)
+    r, d = _rule(rules, rule), place_of(rules, feature)
     had = np.isfinite(rules.widths[r, d])
     if not had and (about is None or width is None):
         raise ValueError(f"rule {rule} has no condition on {feature!r}; give both about and width to add one.")
@@ -51,7 +51,7 @@ def with_condition(
 
 def without_condition(rules: RuleBase, rule: int, feature: str) -> RuleBase:
     """A rule that no longer asks about a feature."""
-    r, d = _rule(rules, rule), _feature(rules, feature)
+    r, d = _rule(rules, rule), place_of(rules, feature)
     if not np.isfinite(rules.widths[r, d]):
         raise ValueError(f"rule {rule} has no condition on {feature!r} to drop.")
     widths = np.array(rules.widths)
@@ -190,12 +190,6 @@ def _rule(rules: RuleBase, number: int) -> int:
     if not isinstance(number, (int, np.integer)) or not 1 <= number <= rules.n_rules:
         raise ValueError(f"there is no rule {number}; rules go from 1 to {rules.n_rules}.")
     return number - 1
-
-
-def _feature(rules: RuleBase, name: str) -> int:
-    if not isinstance(name, str) or name not in rules.feature_names:
-        raise ValueError(f"there is no feature {name!r}; the rules are about {', '.join(rules.feature_names)}.")
-    return rules.feature_names.index(name)
 
 
 def _words(rules: RuleBase, outputs: list[float]) -> str:

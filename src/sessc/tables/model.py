@@ -15,17 +15,13 @@ from ..rules.columns import Columns, number_in
 from ..rules.evaluation import Evaluation
 from ..rules.explanation import Explanation
 from .files import load, save
-from .reading import Table, only, table_of
+from .reading import Table, only, table_of, unheard
 from .training import train
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
 __all__ = ["Model"]
-
-
-def _ignore(what: Any) -> None:
-    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +75,8 @@ class Model:
         class_weight: Any = "balanced",
         held_out: float = 0.25,
         random_state: Any = 0,
-        say: Callable[[str], Any] = _ignore,
-        watch: Callable[[Any], Any] = _ignore,
+        say: Callable[[str], Any] = unheard,
+        watch: Callable[[Any], Any] = unheard,
     ) -> Model:
         """Learn rules from a raw table, as ``sessc fit`` does.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DECIMAL_COMMA", "Table", "only", "read", "refuse_no_file", "table_of"]
+__all__ = ["DECIMAL_COMMA", "Table", "only", "read", "refuse_no_file", "table_of", "unheard"]
 
 MISSING = frozenset({"", "na", "n/a", "nan", "nat", "<na>", "null", "none", "?", "(missing)"})
 """What stands for a missing cell, in any case."""
@@ -23,11 +23,11 @@ Table = dict[str, list[str | None]]
 """Cells as text, by column; None is missing."""
 
 
-def _ignore(note: str) -> None:
-    pass
+def unheard(what: Any) -> None:
+    """What listens where nobody does."""
 
 
-def table_of(given: Any, say: Callable[[str], Any] = _ignore) -> Table:
+def table_of(given: Any, say: Callable[[str], Any] = unheard) -> Table:
     """A data frame, a dict of columns, or a file of a table, as text cells: all alike for one table."""
     if isinstance(given, str | os.PathLike):
         return read(given, say)
@@ -55,7 +55,7 @@ def _column(given: Any, name: Any) -> Iterable[Any]:
     return given[name]
 
 
-def read(path: Any, say: Callable[[str], Any] = _ignore) -> Table:
+def read(path: Any, say: Callable[[str], Any] = unheard) -> Table:
     """A CSV, TSV or Parquet file as text cells; a ValueError in one sentence if it cannot be one.
 
     ``say`` hears what was not taken as it stands. Where semicolons separate cells, commas are decimal points.

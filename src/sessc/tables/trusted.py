@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sklearn.base import BaseEstimator
+
 from ..cluster import named, predictors
 from ..cluster.base import SoftSubspaceClustering
 from ..rows.blocks import Blocks
@@ -43,5 +45,10 @@ def trusted_types() -> list[str]:
     True
     """
     families = (getattr(module, name) for module in FAMILIES for name in module.__all__)
-    kinds = {kind for kind in (*families, *MODELS, *PARTS, *TO_GO_ON) if isinstance(kind, type)}
+    kinds = {kind for kind in (*families, *MODELS, *PARTS, *TO_GO_ON) if isinstance(kind, type) and _can_be(kind)}
     return sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in kinds)
+
+
+def _can_be(kind: type) -> bool:
+    """Whether there are objects of just this type: a cost that estimators share is none of them."""
+    return hasattr(kind, "fit") or not issubclass(kind, BaseEstimator)
