@@ -29,7 +29,7 @@ from ..rows.base import Samples
 from .losses import Loss
 from .sharing import Sharing, Uniform
 
-__all__ = ["Expansion", "Objective", "Parameters", "Statistics", "statistics_of"]
+__all__ = ["Expansion", "Objective", "Parameters", "Statistics", "rounding_of", "statistics_of", "total"]
 
 
 @dataclass(frozen=True)

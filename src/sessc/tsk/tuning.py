@@ -38,7 +38,7 @@ from .estimators import (
     TSKRegressor,
     ValueAnswers,
 )
-from .recipe import CLASSES, Problem, Recipe, check_clusterer, fresh_clusterer, pose
+from .recipe import CLASSES, MEASUREMENTS, Problem, Recipe, check_clusterer, fresh_clusterer, pose
 from .search import Candidate, Fold, Grid, Search, Trial, cv_results, highest, last_stage, simplest
 
 __all__ = ["TSKClassifierCV", "TSKRegressorCV", "score_name", "searching"]
@@ -510,5 +510,6 @@ def searching(model: Any, **grid: Any) -> TSKClassifierCV | TSKRegressorCV:
 
 def score_name(search: TSKClassifierCV | TSKRegressorCV) -> str:
     """What the scores of a search are called."""
-    name = search._kind.scoring if search.scoring is None else search.scoring
+    kind = CLASSES if isinstance(search, TSKClassifierCV) else MEASUREMENTS
+    name = kind.scoring if search.scoring is None else search.scoring
     return name.replace("_", " ") if isinstance(name, str) else "score"
