@@ -223,3 +223,9 @@ def test_arrays_of_other_libraries_say_what_is_wrong(xp, rng):
     for message, attempt in wrong.items():
         with pytest.raises(ValueError, match=message):
             attempt()
+
+
+def test_many_classes_in_blocks_are_classes(rng):
+    X, y = rng.normal(size=(300, 2)), np.arange(300) % 30
+    found = SESSCClassifier(3, random_state=0).fit(Blocks([(X[:150], y[:150]), (X[150:], y[150:])]))
+    np.testing.assert_array_equal(found.classes_, np.arange(30))
