@@ -1,0 +1,229 @@
+"""Rules on the development sets, which have categories, and cells that are made to be missing, rare or wrong.
+
+    python -m experiments.real_tables                          # two splits, on which choices are made
+    python -m experiments.real_tables --models "ten rules" --changes whole --splits 5
+
+A unit of work is one (set, split, change, model) of one version of the library, and a line of
+``results/real_tables.csv``. An earlier version computes its own lines in an environment of its own:
+
+    SESSC_COMMIT=01ae387 PYTHONPATH=<checkout of 01ae387>/src:. python -m experiments.real_tables
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    log_loss,
+    mean_absolute_error,
+    r2_score,
+    roc_auc_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from threadpoolctl import threadpool_limits
+
+import sessc
+
+from .development import CLASSES, VALUES, Split, load, losing, splits
+from .provenance import commit
+from .results import RESULTS, Results
+
+PATH = RESULTS / "real_tables.csv"
+SHARE_LOST = 0.1
+TYPO = 1e6
+
+
+@dataclass(frozen=True)
+class Line:
+    """How one model did on one split of one set; NaN where a measure has no meaning."""
+
+    dataset: str
+    split: int
+    change: str
+    model: str
+    version: str
+    commit: str
+    bca: float
+    accuracy: float
+    auc: float
+    log_loss: float
+    r2: float
+    mean_absolute_error: float
+    rules: int
+    conditions: float
+    parameters: str
+    seconds: float
+
+    @property
+    def key(self) -> tuple:
+        return self.dataset, self.split, self.change, self.model, self.version
+
+    @classmethod
+    def parse(cls, row: list[str]) -> Line:
+        """A line from its cells; a ValueError if any of them is damaged."""
+        if len(row) != len(fields(cls)):
+            raise ValueError(f"{len(row)} cells instead of {len(fields(cls))}")
+        kinds = {"int": int, "float": float, "str": str}
+        line = cls(*(kinds[str(field.type)](cell) for field, cell in zip(fields(cls), row, strict=True)))
+        json.loads(line.parameters)
+        return line
+
+
+def with_rare_columns(X: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Ten more columns, each zero but for one to three rows."""
+    rng = np.random.default_rng(seed)
+    rare = np.zeros((len(X), 10))
+    for column in rare.T:
+        column[rng.choice(len(X), rng.integers(1, 4), replace=False)] = 1.0
+    return X.assign(**{f"rare{k}": column for k, column in enumerate(rare.T)})
+
+
+def with_a_typo(X: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """One cell of one column of numbers that is far too large; the table itself if it has no numbers."""
+    rng = np.random.default_rng(seed)
+    numbers = X.select_dtypes("number").columns
+    if not len(numbers):
+        return X
+    X = X.copy()
+    X.iloc[int(rng.integers(len(X))), X.columns.get_loc(numbers[int(rng.integers(len(numbers)))])] = TYPO
+    return X
+
+
+def changed(split: Split, change: str, seed: int) -> Split:
+    """A split to which something was done; rare values and typos to the training part alone."""
+    if change.startswith("gaps "):
+        how = change.removeprefix("gaps ")
+        parts = (losing(part, SHARE_LOST, how, 2 * seed + k) for k, part in enumerate((split.X, split.X_test)))
+        return Split(next(parts), split.y, next(parts), split.y_test)
+    if change == "rare columns":
+        X = with_rare_columns(split.X, seed)
+        return Split(X, split.y, split.X_test.assign(**dict.fromkeys(X.columns[-10:], 0.0)), split.y_test)
+    if change == "a typo":
+        return Split(with_a_typo(split.X, seed), split.y, split.X_test, split.y_test)
+    return split
+
+
+CHANGES = ("whole", "gaps anywhere", "gaps by value", "rare columns", "a typo")
+
+
+def indicators(model: Any) -> Any:
+    """A model behind medians, commonest categories and indicators."""
+    numbers = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True))
+    texts = make_pipeline(
+        SimpleImputer(strategy="most_frequent", keep_empty_features=True),
+        OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False),
+    )
+    columns = make_column_transformer(
+        (numbers, make_column_selector(dtype_include="number")),
+        (texts, make_column_selector(dtype_include="category")),
+    )
+    return make_pipeline(columns, model)
+
+
+def searching(*n_rules: Any, **settings: Any) -> Callable[[bool, int], Any]:
+    """A search for refined rules, classes weighing the same."""
+
+    def make(classes: bool, seed: int) -> Any:
+        if classes:
+            return sessc.TSKClassifierCV(*n_rules, class_weight="balanced", random_state=seed, **settings)
+        return sessc.TSKRegressorCV(*n_rules, random_state=seed, **settings)
+
+    return make
+
+
+MODELS: dict[str, Callable[[bool, int], Any]] = {
+    "ten rules": lambda classes, seed: indicators(searching(10, order=0)(classes, seed)),
+    "default": lambda classes, seed: indicators(searching()(classes, seed)),
+}
+"""By name: what makes a model for classes or values, from a seed."""
+
+
+def compute(dataset: str, split: int, change: str, model: str) -> Line:
+    """One unit of work."""
+    table = load(dataset)
+    part = changed(splits(table, range(split, split + 1))[split], change, split)
+    started = time.perf_counter()
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a rare class in too few folds, a category that is new
+        fitted = MODELS[model](table.is_classification, split).fit(part.X, part.y)
+        seconds = time.perf_counter() - started
+        measures = (_of_classes if table.is_classification else _of_values)(fitted, part)
+    last = fitted[-1]
+    return Line(
+        dataset=dataset,
+        split=split,
+        change=change,
+        model=model,
+        version=sessc.__version__,
+        commit=commit(),
+        rules=last.rules_.n_rules,
+        conditions=round(float(last.rules_.n_conditions.mean()), 2),
+        parameters=json.dumps(last.best_params_),
+        seconds=round(seconds, 2),
+        **{name: round(value, 6) for name, value in measures.items()},
+    )
+
+
+MEASURES = ("bca", "accuracy", "auc", "log_loss", "r2", "mean_absolute_error")
+
+
+def _of_classes(model: Any, part: Split) -> dict[str, float]:
+    odds, answers = model.predict_proba(part.X_test), model.predict(part.X_test)
+    scores = odds[:, 1] if odds.shape[1] == 2 else odds
+    return dict.fromkeys(MEASURES, float("nan")) | {
+        "bca": 100 * balanced_accuracy_score(part.y_test, answers),
+        "accuracy": 100 * accuracy_score(part.y_test, answers),
+        "auc": roc_auc_score(part.y_test, scores, multi_class="ovr", labels=model.classes_),
+        "log_loss": log_loss(part.y_test, odds, labels=model.classes_),
+    }
+
+
+def _of_values(model: Any, part: Split) -> dict[str, float]:
+    answers = model.predict(part.X_test)
+    return dict.fromkeys(MEASURES, float("nan")) | {
+        "r2": r2_score(part.y_test, answers),
+        "mean_absolute_error": mean_absolute_error(part.y_test, answers),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    everything = (*CLASSES, *VALUES)
+    parser.add_argument("--datasets", nargs="+", default=everything, choices=everything, metavar="NAME")
+    parser.add_argument("--changes", nargs="+", default=CHANGES, choices=CHANGES, metavar="CHANGE")
+    parser.add_argument("--models", nargs="+", default=tuple(MODELS), choices=tuple(MODELS), metavar="NAME")
+    parser.add_argument("--splits", type=int, default=2, help="number of splits (default: 2)")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
+    options = parser.parse_args()
+    commit()  # as it is now, whatever is checked out later
+    results = Results(PATH, Line)  # type: ignore[arg-type]
+    todo = [
+        unit
+        for split in range(options.splits)
+        for model in options.models
+        for change in options.changes
+        for unit in ((dataset, split, change, model) for dataset in options.datasets)
+        if (*unit, sessc.__version__) not in results
+    ]
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for k, future in enumerate(as_completed([pool.submit(compute, *unit) for unit in todo]), 1):
+            results.add(future.result())  # type: ignore[arg-type]
+            print(f"\r{k} of {len(todo)}", end="", flush=True)
+
+
+if __name__ == "__main__":
+    main()
