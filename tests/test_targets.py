@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from sessc import SESSC, Blocks, SESSCRegressor, TSKRegressor, TSKRegressorCV
+from sessc import SESSC, Blocks, SESSCClassifier, SESSCRegressor, TSKRegressor, TSKRegressorCV
 from test_bad_input import one_sentence
 from test_scale import cut
 
@@ -301,3 +301,13 @@ def test_weights_too_large_to_be_added_are_refused(make, rng):
     with pytest.raises(ValueError, match="y and the weights of its rows are too large together"):
         make(3).fit(X, 1e149 * y, sample_weight=np.full(40, 1e20))
     np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("labels", [["a", 1] * 20, np.array("2020-01-01", "datetime64[D]") + np.arange(40) % 2])
+def test_labels_of_another_kind_are_a_sentence(labels, rng):
+    X = rng.normal(size=(40, 2))
+    model = SESSCClassifier(3, random_state=0).partial_fit(X, np.arange(40) % 2)
+    before = model.predict_proba(X)
+    with pytest.raises(ValueError, match="y holds labels of another kind than"):
+        model.partial_fit(X, np.asarray(labels, dtype=object) if isinstance(labels, list) else labels)
+    np.testing.assert_array_equal(model.predict_proba(X), before)

@@ -174,7 +174,12 @@ def _places(labels: np.ndarray, y: Array) -> Array:
 
 def _codes(labels: np.ndarray, y: Array) -> np.ndarray:
     given = to_numpy(y)
-    codes = np.searchsorted(labels, given).clip(max=len(labels) - 1)
+    try:
+        codes = np.searchsorted(labels, given).clip(max=len(labels) - 1)
+    except TypeError:  # they cannot even be compared
+        raise ValueError(
+            f"y holds labels of another kind than {labels.tolist()}; call fit to begin anew."
+        ) from None
     if not np.all(known := labels[codes] == given):
         raise ValueError(
             f"y holds the class {given[~known].tolist()[0]!r}, which is none of {labels.tolist()}; "
