@@ -27,6 +27,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
+from experiments.provenance import commit
 from experiments.results import Results
 from scipy.spatial.distance import cdist
 
@@ -88,6 +89,8 @@ class Measurement:
     load: float
     """Of the machine, over the minute before: other work shows here."""
     date: str
+    commit: str
+    """The code that was measured, or that measured others; ``<=`` before the one a line was recorded in."""
 
     @property
     def size(self) -> Size:
@@ -183,6 +186,7 @@ def measured(name: str, folder: Path, size: Size, round: int = 0, seconds: float
         machine=machine(),
         load=load,
         date=date.today().isoformat(),
+        commit=commit(),
     )
 
 

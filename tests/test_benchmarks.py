@@ -21,7 +21,9 @@ from experiments.results import Results
 from sessc import FCM
 
 SIZE = Size(600, 4, 5)
-LINE = Measurement("FCM", *HEADLINE, 0, 0.1, 9.0, 50.0, "", "0.1.0", "2.4.6", "a machine", 1.0, "2026-01-01")
+LINE = Measurement(
+    "FCM", *HEADLINE, 0, 0.1, 9.0, 50.0, "", "0.1.0", "2.4.6", "a machine", 1.0, "2026-01-01", "0123abc"
+)
 
 
 def test_the_judge_is_the_formula(rng):
