@@ -229,3 +229,9 @@ def test_many_classes_in_blocks_are_classes(rng):
     X, y = rng.normal(size=(300, 2)), np.arange(300) % 30
     found = SESSCClassifier(3, random_state=0).fit(Blocks([(X[:150], y[:150]), (X[150:], y[150:])]))
     np.testing.assert_array_equal(found.classes_, np.arange(30))
+
+
+def test_blocks_of_which_no_row_counts_are_a_sentence(rng):
+    X = rng.normal(size=(20, 2))
+    with pytest.raises(ValueError, match="X holds no rows to learn from"):
+        FCM(2).fit(Blocks([(X, None, np.zeros(20)), (X, None, np.zeros(20))]))
