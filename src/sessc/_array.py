@@ -17,6 +17,7 @@ __all__ = [
     "Array",
     "array_namespace",
     "bits",
+    "clip",
     "divide",
     "epsilon",
     "exp",
@@ -143,6 +144,12 @@ def xlogx(x: Array) -> Array:
     """``x * ln(x)`` with its limit 0 at 0."""
     xp = array_namespace(x)
     return x * xp.log(floor(x))
+
+
+def clip(x: Array, low: Array, high: Array) -> Array:
+    """``x`` held between two limits; NaN stays NaN."""
+    xp = array_namespace(x)
+    return xp.minimum(xp.maximum(x, like(low, x)), like(high, x))
 
 
 def divide(x: Array, y: Array, otherwise: Array) -> Array:

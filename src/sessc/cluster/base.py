@@ -17,11 +17,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._array import Array, array_namespace, like, to_numpy
+from .._array import Array, array_namespace, clip, like, to_numpy
 from .._progress import CallbackSupportMixin, Progress, with_callbacks
 from ..rows.base import Rows
 from ..rows.clean import read_weights
-from ..rows.extent import Extent, centered
+from ..rows.columns import Category, Column, Number
+from ..rows.extent import Extent, centered, gap_columns
+from ..rows.layout import Layout
 from ..rows.read import has_labels, read_rows
 from ..rows.sample import sample
 from ..rows.target import Classes, Measurements, Target, holds_measurements
@@ -29,6 +31,7 @@ from ..solve.alternate import Solution, alternate
 from ..solve.memory import Memory, online
 from ..solve.start import first_parameters, k_means, k_means_seeds, random_seeds
 from ..terms.losses import Loss, SquaredLoss
+from ..terms.mixed import shares
 from ..terms.objective import Expansion, Objective, Parameters, Statistics
 from ..terms.sharing import Power, Sharing, Uniform
 from .documentation import documented
@@ -43,6 +46,7 @@ __all__ = [
     "SoftSubspaceClustering",
     "breadth",
     "clusters",
+    "each_row",
     "evenness",
     "fuzziness",
     "label_loss",
@@ -50,6 +54,8 @@ __all__ = [
     "starting_centers",
     "step",
     "votes",
+    "with_gaps_found",
+    "with_space",
 ]
 
 _COMMON_PARAMETERS = """\
@@ -67,13 +73,18 @@ init : {"k-means", "random"} or array of shape (n_clusters, n_features), default
     n_jobs : int, default=None
         Threads over blocks of rows.
     warm_start : bool, default=False
-        Start from the previous fit."""
+        Start from the previous fit.
+    categorical_features : "from_dtype", names, positions, mask or None, default="from_dtype"
+        Columns that are categories: by default those of a frame that hold text, truth values or categories, and no
+        others; None takes no column for one."""
 
 _COMMON_ATTRIBUTES = """\
 cluster_centers_ : array of shape (n_clusters, n_features)
-        Centres V.
+        Centres V. Of categories the shares of their levels: a column for each number, then one for each level, named
+        by ``center_names_``.
     feature_weights_ : array of shape (n_clusters, n_features)
-        Feature weights W. Where rules share their attention, a column that never varies gets none.
+        Feature weights W, one for each column. Where rules share their attention, a column that never varies gets
+        none.
     n_iter_ : int
         Iterations run.
     objective_ : float
@@ -104,6 +115,7 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
     _automatic: Mapping[str, Callable[[Extent], float]] = {}
     """What parameters given as "auto" are; the number used is kept as ``<parameter>_``."""
     n_iter_: int
+    _columns: tuple[Column, ...]
 
     def __init__(
         self,
@@ -115,6 +127,7 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         random_state: Any,
         n_jobs: int | None,
         warm_start: bool,
+        categorical_features: Any,
     ):
         self.n_clusters = n_clusters
         self.init = init
@@ -124,6 +137,7 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.warm_start = warm_start
+        self.categorical_features = categorical_features
 
     def make_objective(self) -> Objective:
         """The cost this estimator minimises, put together from its parameters.
@@ -148,7 +162,7 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
             self.__dict__.pop(name, None)
         rows, extent = centered(rows)
         objective = _heeding(settled(self, extent), target)
-        previous = self._previous(rows, target) if self.warm_start else None
+        previous = self._previous(rows, extent, target) if self.warm_start else None
         starts = [previous] if previous else self._starts(objective, rows, extent, target)
         progress = Progress(self, len(starts) * self.max_iter, "iteration")
         best = _best(self, objective, rows, extent, starts, progress)
@@ -161,16 +175,17 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
     ) -> Self:
         check_parameters(self)
         fitted, supervised = hasattr(self, "_parameters"), self._takes_labels(X, y)
-        rows = read_rows(self, X, y, sample_weight, reset=not fitted, supervised=supervised)
+        rows = read_rows(self, X, y, sample_weight, reset=not fitted, supervised=supervised, growing=True)
         if not fitted:
             target, rows = self._learn_target(rows, classes) if supervised else (None, rows)
             self._fit(rows, target)
         elif self._target is not None:
             rows = self._target.encode(rows)
-        rows = rows.standardized(rows.at_home(self._center))
+        rows = with_gaps_found(rows.standardized(rows.at_home(self._center)), self._extent)
         recalled = getattr(self, "_memory", Memory()).of(rows.weight, memory)
         objective = _heeding(settled(self, replace(self._extent, weight=recalled.stands_for)), self._target)
-        sums, moved, cost = step(objective, rows, self._parameters, recalled, getattr(self, "_sums", None))
+        parameters = with_space(self._parameters, self._extent, rows)
+        sums, moved, cost = step(objective, rows, parameters, recalled, getattr(self, "_sums", None))
         n_iter = self.n_iter_
         self._keep(objective, Solution(moved, (cost,)), rows.center, self._extent, self._target)
         self._memory, self._sums, self.n_iter_ = recalled, sums, n_iter + 1
@@ -202,7 +217,7 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
     ) -> Solution:
         stop = progress.step if progress else bool
         return alternate(
-            objective, rows, start, scale=extent.scale, max_iter=self.max_iter, tol=self.tol, stop=stop
+            objective, rows, start, scale=extent.feature_scale, max_iter=self.max_iter, tol=self.tol, stop=stop
         )
 
     def _keep(
@@ -211,7 +226,8 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         V, W, Z = solution.parameters.V, solution.parameters.W, solution.parameters.Z
         self._fitted_objective = objective.without_labels()
         self._parameters, self._center, self._extent, self._target = solution.parameters, center, extent, target
-        self.cluster_centers_, self.feature_weights_ = V + center, W
+        self._fitted_columns = self._columns
+        self.cluster_centers_, self.feature_weights_ = centers_in_units(V, center, extent, objective.eta), W
         self.__dict__.pop("rule_outputs_", None)
         if target is not None:
             self.rule_outputs_ = target.in_units(Z)
@@ -221,23 +237,26 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
         self.objective_history_ = np.asarray(solution.history)
         self.objective_ = solution.history[-1]
         self._n_features_out = V.shape[0]
+        self.center_names_ = np.asarray(_center_names(self._columns), dtype=object)
 
-    def _previous(self, rows: Rows, target: Target | None) -> Parameters | None:
+    def _previous(self, rows: Rows, extent: Extent, target: Target | None) -> Parameters | None:
         """The previous fit, seen from the mean of the new data; None if it is of another shape."""
         previous: Parameters | None = getattr(self, "_parameters", None)
-        if previous is None or previous.V.shape != (self.n_clusters, rows.n_features):
+        if previous is None or previous.V.shape != (self.n_clusters, extent.whole_space.layout.n_features):
+            return None
+        if self._fitted_columns != self._columns:
             return None
         if (None if previous.Z is None else previous.Z.shape[1]) != (target and len(target.first_outputs)):
             return None
-        V = previous.V + (like(self._center, previous.V) - like(rows.center, previous.V))
+        group = extent.whole_space.layout.group
+        V = previous.V + like((to_numpy(self._center) - to_numpy(rows.center))[group], previous.V)
         Z = previous.Z if target is None or self._target is None else target.rescaled(previous.Z, self._target)
-        return Parameters(V, previous.W, Z).at(rows.center)
+        return Parameters(V, previous.W, Z, extent.space).at(rows.center)
 
     def _each_row(self, rows: Rows, formula: Any) -> Any:
         """A formula of the label-free objective, its coefficients and a block's columns, for all rows."""
-        objective: Objective = self._fitted_objective
-        work = partial(_formula_of_rows, formula, objective, self._parameters)
-        return rows.standardized(rows.at_home(self._center)).prepared(objective.columns).map(work)
+        found = Clusters(self._fitted_objective, self._parameters)
+        return each_row(rows, self._center, None, found, self._extent, formula)
 
     def _read(self, X: Any) -> Rows:
         check_is_fitted(self, "cluster_centers_")
@@ -256,11 +275,49 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.allow_nan = True
         return tags
 
 
-def _formula_of_rows(formula: Any, objective: Objective, parameters: Parameters, columns: Expansion) -> Array:
-    # Rows need not be where the model was fitted.
+def centers_in_units(V: Array, center: Array, extent: Extent, eta: float) -> Array:
+    """Centres as people read them: numbers in their own units, and the shares of levels."""
+    if extent.space is None:
+        return V + center
+    layout = extent.space.layout
+    return shares(V, extent.space, eta) + like(to_numpy(center)[layout.group], V)
+
+
+def each_row(
+    rows: Rows, center: Array, scale: Array | None, found: Clusters, extent: Extent, formula: Any
+) -> Any:
+    """A formula of a cost, its coefficients and a block's columns, for all rows; they come in the users' units."""
+    work = partial(_formula_of_rows, formula, found.objective, found.parameters, extent)
+    unit = None if scale is None else rows.at_home(scale)
+    rows = rows.standardized(rows.at_home(center), unit).spelled(looking(rows, extent))
+    return rows.prepared(found.objective.columns).map(work)
+
+
+def _center_names(columns: tuple[Column, ...]) -> list[str]:
+    numbers = [column.name for column in columns if isinstance(column, Number)]
+    return numbers + [
+        f"{column.name}={label}" for column in columns if isinstance(column, Category) for label in column.labels
+    ]
+
+
+def looking(rows: Rows, extent: Extent) -> Layout | None:
+    """How rows are spelled out that come after those of this extent: gaps may be anywhere."""
+    if extent.layout is None and not rows.may_have_gaps:
+        return None
+    return Layout(extent.whole_space.layout.levels)
+
+
+def _formula_of_rows(
+    formula: Any, objective: Objective, parameters: Parameters, extent: Extent, columns: Expansion
+) -> Array:
+    # Rows need not be where the model was fitted, nor have gaps in the same columns.
+    if columns.gap_columns or parameters.space is not None:
+        space = extent.whole_space if parameters.space is None else parameters.space
+        parameters = replace(parameters, space=space.with_gaps(columns.gap_columns))
     return formula(objective, objective.coefficients(parameters.at(columns.values)), columns)
 
 
@@ -289,7 +346,7 @@ def _row_costs(objective: Objective, coefficients: Array, columns: Expansion) ->
 
 def fuzziness(extent: Extent) -> float:
     """The paper's fuzzy index for ``m="auto"``: near 1 for many features, so that rules stay apart."""
-    k = min(extent.weight, extent.spread.shape[0] - 1)
+    k = min(extent.weight, extent.n_columns - 1)
     return k / (k - 2) if k >= 3 else 2.0
 
 
@@ -364,34 +421,70 @@ def step(
     parameters = parameters.at(rows.center)
     coefficients = objective.coefficients(parameters)
     found = rows.prepared(objective.columns).sum(partial(objective.statistics, coefficients))
-    if before is not None and before.sums.shape != found.sums.shape:
+    if before is not None and _parts_of(before) != _parts_of(found):
         raise ValueError(
             "The terms of the cost are others than in earlier calls of partial_fit; call fit to begin anew."
         )
     sums = memory.added(before, found)
+    if parameters.space is not None:
+        parameters = replace(parameters, space=parameters.space.with_gaps(sums.gap_columns))
     moved = objective.update(memory.whole(sums), parameters)
     return sums, moved, objective.value(memory.whole(sums), moved, objective.coefficients(moved))
+
+
+def _parts_of(sums: Statistics) -> tuple[int, ...]:
+    return sums.n_features, sums.n_squares, sums.labels.shape[1]
+
+
+def with_gaps_found(rows: Rows, extent: Extent) -> Rows:
+    """More rows, spelled out as those of this extent were, with gaps where they have them."""
+    gaps = gap_columns(rows)
+    if extent.layout is None and not gaps:
+        return rows
+    return rows.spelled(Layout(extent.whole_space.layout.levels, gaps))
+
+
+def with_space(parameters: Parameters, extent: Extent, rows: Rows) -> Parameters:
+    """Clusters as those of rows that may be the first with gaps."""
+    if rows.layout is None:
+        return parameters
+    space = extent.whole_space if parameters.space is None else parameters.space
+    return replace(parameters, space=space.with_gaps(rows.layout.gaps or ()))
 
 
 def starting_centers(clusterer: SoftSubspace, rows: Rows, extent: Extent) -> list[Array]:
     """Centres to start from, one array for each start; fewer than asked for if there are fewer distinct rows."""
     init, n_clusters = clusterer.init, clusterer.n_clusters
-    center, scale = (None if part is None else to_numpy(part) for part in (rows.center, rows.scale))
-
-    def measured(X: np.ndarray) -> np.ndarray:
-        return X - center if scale is None else (X - center) / scale
-
     if not isinstance(init, str):
-        return [like(measured(_given_centers(init, n_clusters, rows)), rows.center)]
+        return [like(filled_in(rows, extent, _given_centers(init, n_clusters, rows))[0], rows.center)]
     if init not in ("k-means", "random"):
         raise ValueError(f'init must be "k-means", "random" or an array of centres, got {init!r}.')
     rng = np.random.default_rng(check_random_state(clusterer.random_state).randint(2**31, size=4))
     picked = sample(rows, max(2048, 32 * n_clusters), int(rng.integers(2**31)))
     n_clusters = min(n_clusters, len(picked.X))
-    X = measured(picked.X)
+    X, unit = filled_in(rows, extent, picked.X)
     draw = random_seeds if init == "random" else k_means_seeds
-    seeds = [like(draw(X, picked.weight, n_clusters, rng), rows.center) for _ in range(clusterer.n_init)]
+    seeds = [like(draw(X, picked.weight, n_clusters, rng, unit), rows.center) for _ in range(clusterer.n_init)]
     return seeds if init == "random" else [k_means(rows, V, extent) for V in seeds]
+
+
+def filled_in(rows: Rows, extent: Extent, cells: np.ndarray) -> tuple[np.ndarray, Any]:
+    """Some rows as users gave them in the coordinates of all, with the mean of the data where cells are missing.
+
+    Also the units in which distances between them are those of the cost.
+    """
+    limits, center, scale = rows.limits, to_numpy(rows.center), rows.scale
+    X = (cells if limits is None else clip(cells, *limits)) - center
+    X = X if scale is None else X / to_numpy(scale)
+    if extent.space is None:
+        return X, 1.0
+    layout, origin = extent.space.layout, extent.space.origin
+    features, missing, gaps = layout.spell(X)
+    if missing is not None:
+        places = [(layout.features_of(column), missing[:, k, None]) for k, column in enumerate(gaps)]
+        for features_of, lacks in places:
+            features[:, features_of] += lacks * origin[features_of]
+    return features, np.where(np.arange(layout.n_features) < layout.n_numbers, 1.0, 0.5**0.5)
 
 
 def _given_centers(init: Any, n_clusters: int, rows: Rows) -> np.ndarray:
@@ -538,8 +631,9 @@ class SoftSubspaceClustering(Clusterer):
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start)
+        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
         self.membership = membership
         self.weighting = weighting
         self.eta = eta

@@ -93,8 +93,9 @@ class FCM(Clusterer):
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start)
+        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
         self.m = m
 
     def make_objective(self) -> Objective:
@@ -150,8 +151,9 @@ class AWFCM(Clusterer):
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start)
+        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
         self.m = m
         self.t = t
 
@@ -228,8 +230,9 @@ class SCAD(Clusterer):
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start)
+        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
         self.m = m
         self.penalty = penalty
         self.t = t
@@ -290,8 +293,9 @@ class EWFCM(Clusterer):
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start)
+        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
         self.m = m
         self.gamma = gamma
 
@@ -363,8 +367,9 @@ class KernelEWFCM(Clusterer):
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start)
+        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
         self.m = m
         self.gamma = gamma
         self.width = width
@@ -431,8 +436,9 @@ class ESSC(Clusterer):
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start)
+        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
         self.m = m
         self.gamma = gamma
         self.eta = eta
@@ -467,8 +473,9 @@ class SFPCost(SoftSubspace):
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start)
+        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
         self.gamma = gamma
         self.alpha = alpha
         self.lam = lam
@@ -550,8 +557,9 @@ class SESSCCost(SoftSubspace):
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start)
+        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
         self.m = m
         self.gamma = gamma
         self.eta = eta
@@ -584,6 +592,7 @@ class SupervisedSESSCCost(SESSCCost):
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        categorical_features: Any = "from_dtype",
     ):
         super().__init__(
             n_clusters,
@@ -598,6 +607,7 @@ class SupervisedSESSCCost(SESSCCost):
             random_state=random_state,
             n_jobs=n_jobs,
             warm_start=warm_start,
+            categorical_features=categorical_features,
         )
         self.loss = loss
 

@@ -15,6 +15,7 @@ from .._array import Array, array_namespace, is_elsewhere, is_foreign, like, num
 from .._runtime import keep_freed_memory
 from .base import KEPT_ELEMENTS, Block, Rows, Stored
 from .clean import check_labels
+from .layout import gaps_in
 
 __all__ = ["ArrayRows"]
 
@@ -68,6 +69,10 @@ class ArrayRows(Rows):
             found[part] = entries
         return found
 
+    @cached_property
+    def may_have_gaps(self) -> bool:  # type: ignore[override]
+        return bool(gaps_in(self.X))
+
     def at_home(self, part: Array) -> Array:
         return to_numpy(part) if self._is_numpy else like(part, self.X)
 
@@ -79,8 +84,9 @@ class ArrayRows(Rows):
         return super().weight
 
     def on_device(self) -> Stored | None:
-        # What rows count by their class is in none of the arrays.
-        return self.stored() if is_elsewhere(self.X) and self.class_weight is None else None
+        # What rows count by their class is in none of the arrays, nor what is made of their cells.
+        plain = self.class_weight is None and self.layout is None and self.limits is None
+        return self.stored() if is_elsewhere(self.X) and plain else None
 
     def stored(self) -> Stored:
         return Stored(self.X, self.y, self.sample_weight, self.center, self.scale, self.n_classes)

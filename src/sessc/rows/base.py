@@ -16,8 +16,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from .._array import Array, array_namespace, one_hot, to_numpy
+from .._array import Array, array_namespace, clip, one_hot, to_numpy
 from .._runtime import at_work
+from .layout import Layout
 
 __all__ = ["BLOCK_ELEMENTS", "KEPT_ELEMENTS", "Block", "Rows", "Samples", "Stored"]
 
@@ -43,11 +44,17 @@ class Samples(NamedTuple):
     """Some rows, ready for formulas."""
 
     X: Array
-    """Samples (n, D) from the chosen origin, in the chosen units."""
+    """Samples (n, D) from the chosen origin, in the chosen units; cells as they are, or spelled out."""
     Y: Array | None = None
     """Labels (n, C): one-hot classes, or targets as they are."""
     weight: Array | None = None
     """Sample weights (n,), or None where every row counts once."""
+    gaps: Array | None = None
+    """Where cells are missing (n, G), if any are."""
+    gap_columns: tuple[int, ...] = ()
+    """The columns of the table that these are in."""
+    n_numbers: int | None = None
+    """How many features are numbers, if others are levels."""
 
 
 def _in_order(fn: Callable, items: Iterable, n_jobs: int) -> Iterator:
@@ -94,8 +101,14 @@ class Rows:
         What makes codes, or numbers, of labels as they are stored.
     class_weight : array of shape (n_classes,), optional
         What a row of each class counts, times its own weight.
-    center, scale : arrays of shape (D,), optional
+    center, scale : arrays of shape (J,), optional
         Blocks hold ``(X - center) / scale``.
+    limits : pair of arrays of shape (J,), optional
+        Cells beyond them count as these.
+    levels : tuple of int, optional
+        How many levels each column has, zero for one of numbers; None if all are numbers.
+    layout : Layout, optional
+        How blocks are spelled out; cells are handed out as they are if None.
     prepare : callable, optional
         Blocks arrive as ``prepare(block)``.
     n_jobs : int, optional
@@ -109,6 +122,9 @@ class Rows:
     class_weight: Array | None = None
     center: Array = None
     scale: Array = None
+    limits: tuple[Array, Array] | None = None
+    levels: tuple[int, ...] | None = None
+    layout: Layout | None = None
     prepare: Callable[[Samples], Any] = as_it_is
     n_jobs: int | None = None
     block_rows: int | None = None
@@ -139,6 +155,11 @@ class Rows:
     def fit_in_memory(self) -> bool:
         """Whether they do, and with them anything that has one entry per row."""
         return False
+
+    @property
+    def may_have_gaps(self) -> bool:
+        """Whether cells may be missing, as far as that is known without a pass."""
+        return True
 
     def stored(self) -> Stored:
         """All rows at once, where they are in memory."""
@@ -176,13 +197,21 @@ class Rows:
         """The same rows measured from ``center`` in units of ``scale``."""
         return replace(self, center=center, scale=scale)
 
+    def clipped(self, limits: tuple[Array, Array] | None) -> Self:
+        """The same rows with cells beyond the limits held there."""
+        return replace(self, limits=limits)
+
+    def spelled(self, layout: Layout | None) -> Self:
+        """The same rows spelled out."""
+        return replace(self, layout=layout)
+
     def prepared(self, prepare: Callable[[Samples], Any]) -> Self:
         """The same rows, each block arriving as ``prepare(block)``: done once if the table is small."""
         return replace(self, prepare=prepare)
 
     def as_given(self) -> Self:
         """The same rows in the users' own units."""
-        return replace(self, center=None, scale=None, prepare=as_it_is)
+        return replace(self, center=None, scale=None, limits=None, layout=None, prepare=as_it_is)
 
     def at_home(self, part: Array) -> Array:
         """A small array as an array of the kind these rows are."""
@@ -205,6 +234,8 @@ class Rows:
     def _seen(self, raw: Block) -> Any:
         """Rows as formulas see them."""
         X, weight = raw.X, raw.weight
+        if self.limits is not None:
+            X = clip(X, *self.limits)
         if self.center is not None:
             tiled = type(X) is np.ndarray and len(X) <= self._step
             X = X - (self._tiled_center[: len(X)] if tiled else self.center)
@@ -214,7 +245,11 @@ class Rows:
         if self.class_weight is not None:
             by_class = array_namespace(X).take(self.class_weight, y, axis=0)
             weight = by_class if weight is None else weight * by_class
-        return self.prepare(Samples(X, self._labels(y, X.dtype), weight))
+        Y = self._labels(y, X.dtype)
+        if self.layout is None:
+            return self.prepare(Samples(X, Y, weight))
+        features, gaps, gap_columns = self.layout.spell(X)
+        return self.prepare(Samples(features, Y, weight, gaps, gap_columns, self.layout.n_numbers))
 
     def _labels(self, y: Array | None, dtype: Any) -> Array | None:
         if y is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
@@ -14,9 +14,11 @@ from joblib import effective_n_jobs
 from .._array import Array
 from .._runtime import keep_freed_memory
 from .base import KEPT_ELEMENTS, Block, Rows
-from .clean import existing_rows, is_missing, refuse_extremes, unmasked
+from .clean import existing_rows, refuse_extremes, unmasked
+from .columns import Column, Tally, cells_of, is_frame, is_plain_frame, named, raw_columns, tally
+from .missing import is_missing
 
-__all__ = ["BlockRows", "Blocks", "checked"]
+__all__ = ["BlockRows", "Blocks", "CodedBlocks", "block_tally", "checked"]
 
 BATCH_ROWS = 2**16
 """Rows read from a file at a time."""
@@ -79,13 +81,16 @@ class Blocks:
             if name not in table.schema.names:
                 raise ValueError(f"{path} has no column {name!r}; it has {', '.join(table.schema.names)}.")
 
+        plain = all(_is_number(table.schema.field(name).type) for name in names)
+
         def batches() -> Iterator[tuple]:
             # Few at a time: a row group read ahead is memory.
             for batch in table.to_batches(
                 columns=[*names, *aside], batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
             ):
                 columns = [None if name is None else _cells(batch.column(name)) for name in (target, weight)]
-                yield np.column_stack([_cells(batch.column(name)) for name in names]), *columns
+                cells = np.column_stack([_cells(batch.column(name)) for name in names]) if plain else None
+                yield batch.select(names) if cells is None else cells, *columns
 
         return cls(batches, names)
 
@@ -95,9 +100,9 @@ class Blocks:
         n_features = None
         for number, block in enumerate(blocks, 1):
             raw = checked(block, f"Block {number}", self.feature_names)
-            if n_features not in (None, raw.X.shape[1]):
-                raise ValueError(f"Block {number} has {raw.X.shape[1]} features and those before it {n_features}.")
-            n_features = raw.X.shape[1]
+            if n_features not in (None, _width(raw.X)):
+                raise ValueError(f"Block {number} has {_width(raw.X)} features and those before it {n_features}.")
+            n_features = _width(raw.X)
             yield raw
 
     @cached_property
@@ -107,6 +112,47 @@ class Blocks:
         if first is None:
             raise ValueError("There are no blocks, and so no rows to learn from.")
         return first
+
+    @property
+    def n_features(self) -> int:
+        """How many columns blocks have."""
+        return _width(self.first.X)
+
+
+class CodedBlocks:
+    """Blocks of tables as blocks of cells."""
+
+    def __init__(self, blocks: Blocks, columns: tuple[Column, ...]):
+        self.blocks, self.columns = blocks, columns
+        self.are_numbers = not any(column.n_levels for column in columns)
+
+    def __iter__(self) -> Iterator[Block]:
+        return map(self._coded, self.blocks)
+
+    @property
+    def first(self) -> Block:
+        return self._coded(self.blocks.first)
+
+    def _coded(self, block: Block) -> Block:
+        if isinstance(block.X, np.ndarray) and block.X.dtype.kind == "f" and self.are_numbers:
+            return block
+        cells = cells_of(block.X, self.columns)
+        refuse_extremes(cells, "A block", [column.name for column in self.columns], may_lack=True)
+        weight = block.weight
+        return Block(*existing_rows(cells, block.y, None if weight is None else weight.astype(cells.dtype)))
+
+
+def block_tally(block: Block, asked: list[bool] | None) -> Tally:
+    """What a block says of its columns."""
+    return tally(raw_columns(block.X), block.weight, asked)
+
+
+def _width(X: Any) -> int:
+    return len(named(X)) if is_frame(X) else int(X.shape[1])
+
+
+def _is_number(kind: Any) -> bool:
+    return str(kind).startswith(("int", "uint", "float", "double", "halffloat", "decimal"))
 
 
 def _cells(column: Any) -> np.ndarray:
@@ -166,28 +212,35 @@ class BlockRows(Rows):
 def checked(block: Any, which: str, names: tuple[str, ...] | None = None) -> Block:
     """A block as rows, or a sentence about what is wrong with it; rows of weight zero do not exist."""
     X, y, weight = (*block, None, None)[:3] if isinstance(block, tuple) else (block, None, None)
-    X = np.asarray(X)
-    if X.ndim != 2:
+    is_table = is_frame(X) and not is_plain_frame(X)
+    X = X if is_table else np.asarray(X)
+    n_rows = _height(X)
+    if not is_table and X.ndim != 2:
         raise ValueError(f"{which} has the shape {X.shape}; it must be a table of rows and features.")
-    if X.dtype.kind not in "fiub":
-        raise ValueError(f"{which} holds {X.dtype} cells; encode them as numbers first.")
-    X = X if X.dtype == np.float32 else X.astype(np.float64, copy=False)
+    if not is_table and X.dtype.kind not in "fiub":
+        raise ValueError(f"{which} holds {X.dtype} cells; encode them as numbers first, or use frames.")
+    X = X if is_table or X.dtype == np.float32 else X.astype(np.float64, copy=False)
     y, weight = (
         None if column is None else unmasked(column, f"{which} has {what}")
         for column, what in ((y, "labels"), (weight, "weights"))
     )
     for column, what in ((y, "labels"), (weight, "weights")):
-        if column is not None and column.shape != X.shape[:1]:
-            raise ValueError(f"{which} has {len(X)} rows and {what} of shape {column.shape}.")
-    refuse_extremes(X, which, names)
+        if column is not None and column.shape != (n_rows,):
+            raise ValueError(f"{which} has {n_rows} rows and {what} of shape {column.shape}.")
+    if not is_table:
+        refuse_extremes(X, which, names, may_lack=True)
     if y is not None and y.dtype == object:
         for row, label in enumerate(y):
             if is_missing(label):
                 raise ValueError(f"{which} has no label in row {row}; drop such rows first.")
     if weight is None:
         return Block(X, y)
-    weight = weight.astype(X.dtype, copy=False)
+    weight = weight.astype(np.float64 if is_table else X.dtype, copy=False)
     if not np.all(weight >= 0) or not np.all(np.isfinite(weight)):
         raise ValueError(f"{which} has weights that are negative or not finite.")
     refuse_extremes(weight[:, None], which, what="weights")
-    return Block(*existing_rows(X, y, weight))
+    return Block(X, y, weight) if is_table else Block(*existing_rows(X, y, weight))
+
+
+def _height(X: Any) -> int:
+    return len(next(iter(X.values()), ())) if isinstance(X, Mapping) else len(X)

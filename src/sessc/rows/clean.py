@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from .._array import Array, array_namespace, is_foreign, like, to_numpy
+from .._array import Array, array_namespace, is_foreign, like, scalar, to_numpy
+from .columns import (
+    Column,
+    Number,
+    cells_of,
+    default_names,
+    grown,
+    is_frame,
+    is_plain_frame,
+    named,
+    raw_columns,
+    settle_columns,
+    tally,
+)
+from .missing import is_missing
 
 __all__ = [
+    "asked_categories",
     "check_labels",
     "existing_rows",
-    "is_missing",
+    "keep_columns",
+    "known_columns",
     "largest_square_root",
     "read_numbers",
     "read_table",
@@ -34,24 +50,43 @@ class SparseError(ValueError, TypeError):
     """A ValueError like that for any other input; scikit-learn itself raises a TypeError, and 1.6 expects it."""
 
 
-def read_table(estimator: Any, X: Any, *, reset: bool = False) -> np.ndarray:
-    """A table of samples as a float array, after the checks users deserve."""
+def read_table(
+    estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool = False, growing: bool = False
+) -> np.ndarray:
+    """A table as an array of cells, after the checks users deserve; with ``reset`` its columns are learned."""
     if type(X).__name__ == "LazyFrame":
         raise ValueError("X is a Polars LazyFrame, which holds no data yet; pass X.collect() instead.")
     if issparse(X):
         raise SparseError("X is a sparse matrix, and rules need dense data; pass X.toarray() instead.")
-    _refuse_text_and_dates(X)
+    if _is_mixed(estimator, X, reset):
+        return _read_mixed(estimator, X, sample_weight, reset, growing)
     single = _is_float32_frame(X)
     try:
         X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
     except ValueError as error:
         if "could not convert string to float" in str(error):
             word = str(error).split(": ", 1)[-1]
-            raise ValueError(f"X holds text such as {word}; encode it as numbers first.") from None
+            raise ValueError(
+                f"X holds text such as {word}; encode it as numbers first, or name its columns in "
+                "categorical_features."
+            ) from None
         raise
     X = X.astype(np.float32) if single else X
-    refuse_extremes(X, "X", getattr(estimator, "feature_names_in_", None))
+    names = getattr(estimator, "feature_names_in_", None)
+    refuse_extremes(X, "X", names, may_lack=True)
+    if reset:
+        keep_columns(estimator, tuple(map(Number, default_names(X.shape[1]) if names is None else map(str, names))))
     return X
+
+
+def keep_columns(estimator: Any, columns: tuple[Column, ...]) -> None:
+    """What the columns are, remembered by whoever is fitted to them."""
+    estimator._columns = columns
+
+
+def known_columns(estimator: Any) -> tuple[Column, ...]:
+    """What the columns were that an estimator was fitted to."""
+    return estimator._columns
 
 
 def _is_float32_frame(X: Any) -> bool:
@@ -61,31 +96,73 @@ def _is_float32_frame(X: Any) -> bool:
     return {str(dtype).lower() for dtype in X.dtypes} == {"float32"}
 
 
-def _refuse_text_and_dates(X: Any) -> None:
-    dtypes = getattr(X, "dtypes", None)
-    if dtypes is None or not hasattr(X, "columns"):
-        return
-    for name, dtype in zip(X.columns, list(dtypes), strict=True):
-        if str(dtype).lower().startswith(("date", "time", "duration", "period")):
-            raise ValueError(
-                f"Column {name!r} of X holds dates or times; say what matters about them in numbers first, "
-                "such as the year, or days since some event."
-            )
-        if str(dtype).lower().startswith(("object", "str", "utf8", "categor", "enum", "large_string")):
-            texts = (str(value) for value in np.asarray(X[name]) if isinstance(value, str))
-            if (text := next(texts, None)) is not None:
-                raise ValueError(
-                    f"Column {name!r} of X holds text such as {text!r}; encode it as numbers first, "
-                    "for example with sklearn.preprocessing.OneHotEncoder."
-                )
+def _is_mixed(estimator: Any, X: Any, reset: bool) -> bool:
+    """Whether a table has to be taken apart into columns: some are not numbers, or were not."""
+    if is_frame(X) and not is_plain_frame(X):
+        return True
+    if not reset:
+        return any(column.n_levels for column in known_columns(estimator))
+    return asked_categories(estimator, X) is not None
 
 
-def refuse_extremes(X: Array, which: str, names: Sequence[str] | None = None, what: str = "values") -> None:
-    """Refuse what is not finite, or too large to be squared, by place."""
+def asked_categories(estimator: Any, X: Any) -> list[bool] | None:
+    """Which columns are categories whatever they hold; None if their types say which are."""
+    given = getattr(estimator, "categorical_features", "from_dtype")
+    if isinstance(given, str) and given == "from_dtype":
+        return None
+    n_columns = len(named(X)) if is_frame(X) else np.shape(X)[1] if np.ndim(X) == 2 else 0
+    if given is None:
+        return [False] * n_columns if is_frame(X) and not is_plain_frame(X) else None
+    chosen = np.atleast_1d(np.asarray(given))
+    if chosen.dtype.kind == "b":
+        if chosen.shape != (n_columns,):
+            raise ValueError(f"categorical_features has the shape {chosen.shape} and X has {n_columns} columns.")
+        return chosen.tolist()
+    if chosen.dtype.kind in "iu":
+        if np.any((chosen < 0) | (chosen >= n_columns)):
+            raise ValueError(f"categorical_features names the columns {chosen.tolist()} of {n_columns}.")
+        return np.isin(np.arange(n_columns), chosen).tolist()
+    names = named(X) if is_frame(X) else ()
+    if unknown := [name for name in map(str, chosen.tolist()) if name not in names]:
+        raise ValueError(f"categorical_features names {unknown[0]!r}, which is no column of X.")
+    return [name in chosen.tolist() for name in names]
+
+
+def _read_mixed(estimator: Any, X: Any, sample_weight: Any, reset: bool, growing: bool) -> np.ndarray:
+    """A table of columns of all kinds as cells."""
+    X = X if is_frame(X) else check_array(X, dtype=None, ensure_all_finite=False)
+    n_rows, n_columns = len(next(iter(X.values()))) if isinstance(X, Mapping) else len(X), len(_names(X))
+    if n_rows == 0 or n_columns == 0:
+        raise ValueError(
+            f"Found array with {n_rows} sample(s) and {n_columns} feature(s); a minimum of 1 is required."
+        )
+    remember(estimator, n_columns, named(X) if is_frame(X) else None, reset)
+    if reset:
+        asked = asked_categories(estimator, X)
+        weight = read_weights(sample_weight, np.empty((n_rows, 0)))
+        keep_columns(estimator, settle_columns(_names(X), tally(raw_columns(X), weight, asked), asked, growing))
+    elif growing:
+        keep_columns(estimator, grown(known_columns(estimator), X))
+    cells = cells_of(X, known_columns(estimator))
+    refuse_extremes(cells, "X", _names(X), may_lack=True)
+    return cells
+
+
+def _names(X: Any) -> tuple[str, ...]:
+    return named(X) if is_frame(X) else default_names(X.shape[1])
+
+
+def refuse_extremes(
+    X: Array, which: str, names: Sequence[str] | None = None, what: str = "values", may_lack: bool = False
+) -> None:
+    """Refuse what is not finite, or too large to be squared, by place; some may lack cells."""
     if 0 in X.shape:
         return
     xp = array_namespace(X)
     largest = max(abs(float(xp.min(X))), abs(float(xp.max(X))))  # NaN if any value is
+    if may_lack and largest != largest:
+        X = xp.where(xp.isnan(X), scalar(0.0, X), X)
+        largest = max(abs(float(xp.min(X))), abs(float(xp.max(X))))
     if largest < largest_square_root(xp.finfo(X.dtype)):
         return
     X = to_numpy(X)
@@ -148,10 +225,6 @@ def existing_rows(X: Array, y: Any, weight: Array | None) -> tuple[Array, Any, A
     if y is not None:
         y = y[counts if is_foreign(y) else to_numpy(counts)]
     return X[counts], y, weight[counts]
-
-
-def is_missing(label: Any) -> bool:
-    return label is None or type(label).__name__ == "NAType" or (isinstance(label, float) and label != label)
 
 
 def read_targets(estimator: Any, y: Any, X: np.ndarray) -> np.ndarray:

@@ -23,8 +23,19 @@ from .._array import Array
 from .base import Block, Rows
 from .blocks import BlockRows, checked
 from .clean import unmasked
+from .columns import (
+    Column,
+    Number,
+    Tally,
+    cells_of,
+    default_names,
+    grown,
+    raw_columns,
+    settle_columns,
+    tally,
+)
 
-__all__ = ["DaskRows", "Held", "read_table"]
+__all__ = ["DaskRows", "Held", "grown_columns", "learn_columns", "read_table", "shape_of"]
 
 PATIENCE = 30.0
 """Seconds to wait for a worker when all are gone."""
@@ -78,17 +89,83 @@ class DaskRows(Rows):
         return {field.name: getattr(self, field.name) for field in fields(Rows)} | {"n_jobs": 1}
 
 
-def read_table(X: Any) -> tuple[Any, tuple[str, ...] | None]:
-    """A Dask array or data frame as an array in one partition across, and the names of its columns."""
+def shape_of(X: Any) -> tuple[tuple[str, ...] | None, int]:
+    """The names of the columns of a Dask array or data frame, and how many there are."""
     names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
     if X.ndim != 2:
         raise ValueError(f"X has {X.ndim} dimension(s); it must be a table of rows and features.")
-    kinds = set(X.dtypes) if names else {X.dtype}
-    for kind in kinds:
-        if not isinstance(kind, np.dtype) or kind.kind not in "fiub":
-            raise ValueError(f"X holds {kind} cells; encode them as numbers of NumPy's types first.")
-    table = X.to_dask_array() if names else X.rechunk({1: -1})
-    return table.astype(np.float32 if kinds == {np.dtype(np.float32)} else np.float64), names
+    return names, int(X.shape[1])
+
+
+def _is_mixed(X: Any) -> bool:
+    """Whether some columns are not numbers of NumPy's types."""
+    if hasattr(X, "columns"):
+        return any(not isinstance(kind, np.dtype) or kind.kind not in "fiu" for kind in set(X.dtypes))
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"X holds {X.dtype} cells; encode them as numbers of NumPy's types first, or use a frame.")
+    return False
+
+
+def learn_columns(
+    X: Any, names: tuple[str, ...] | None, weight: Any, asked: list[bool] | None, growing: bool
+) -> tuple[Column, ...]:
+    """What the columns are; one pass where some are not numbers."""
+    known = names or default_names(int(X.shape[1]))
+    if asked is None and not _is_mixed(X):
+        return tuple(map(Number, known))
+    from dask import delayed
+
+    parts = np.asarray(X.to_delayed(), dtype=object).ravel()
+    weights = _aligned_parts(weight, X, parts)
+    task = delayed(_tally, pure=False)
+    found = _computed([task(part, one, asked) for part, one in zip(parts, weights, strict=True)])
+    return settle_columns(known, reduce(operator.add, found), asked, growing)
+
+
+def _aligned_parts(weight: Any, X: Any, parts: np.ndarray) -> list:
+    if weight is None:
+        return [None] * len(parts)
+    table = X.to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X
+    found = _aligned(weight, table, "sample_weight")
+    return [None] * len(parts) if found is None else found.tolist()
+
+
+def _tally(part: Any, weight: Any, asked: list[bool] | None) -> Tally:
+    """On a worker: what a partition says of its columns."""
+    return tally(raw_columns(part), None if weight is None else np.asarray(weight, dtype=float), asked)
+
+
+def grown_columns(X: Any, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """The columns with levels in their pools that come up in these rows."""
+    if not any(column.n_levels for column in columns):
+        return columns
+    from dask import delayed
+
+    parts = np.asarray(X.to_delayed(), dtype=object).ravel()
+    for found in _computed([delayed(grown, pure=False)(columns, part) for part in parts]):
+        pairs = zip(columns, found, strict=True)
+        columns = tuple(a if a == b else a.with_pooled(b.pool or ()) for a, b in pairs)  # type: ignore[union-attr]
+    return columns
+
+
+def read_table(X: Any, columns: tuple[Column, ...]) -> Any:
+    """A Dask array or data frame as an array of cells in one partition across."""
+    frame = hasattr(X, "columns")
+    if not _is_mixed(X) and not any(column.n_levels for column in columns):
+        kinds = set(X.dtypes) if frame else {X.dtype}
+        table = X.to_dask_array() if frame else X.rechunk({1: -1})
+        return table.astype(np.float32 if kinds == {np.dtype(np.float32)} else np.float64)
+    if frame:
+        import pandas
+
+        meta = pandas.DataFrame({name: np.zeros(0) for name in X.columns})
+        return X.map_partitions(_coded_frame, columns, meta=meta).to_dask_array()
+    return X.rechunk({1: -1}).map_blocks(cells_of, columns, dtype=np.float64)
+
+
+def _coded_frame(part: Any, columns: tuple[Column, ...]) -> Any:
+    """On a worker: a partition as cells."""
+    return type(part)(cells_of(part, columns), columns=part.columns, index=part.index)
 
 
 class Held:

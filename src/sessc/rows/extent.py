@@ -2,17 +2,22 @@
 
 Formulas work on samples measured from the centre, because distances written as matrix products cancel badly
 far from the origin. A column that never varies is centred on its exact value, so it is exactly zero there and
-anyone can recognise it.
+anyone can recognise it. Missing cells are left out of all this. Codes of levels have no place on a line: they stay
+as they are, and what is known of them is how often each occurs.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
-from .._array import Array, array_namespace, scalar
+import numpy as np
+
+from .._array import Array, array_namespace, divide, scalar, to_numpy
 from .base import Rows, Samples
+from .layout import Layout, Space, gaps_in
 
-__all__ = ["Extent", "centered", "measure", "standardized"]
+__all__ = ["Extent", "centered", "gap_columns", "measure", "seen_from", "standardized"]
 
 
 @dataclass(frozen=True)
@@ -20,14 +25,21 @@ class Extent:
     """The place and size of weighted data."""
 
     center: Array
-    """Weighted mean of each column, shape (D,)."""
+    """Weighted mean of each column, shape (J,); zero for categories."""
     spread: Array
-    """Weighted standard deviation of each column, shape (D,); exactly zero for a constant column."""
+    """Weighted standard deviation of each column, shape (J,); exactly zero for a constant column. Of categories one,
+    which is what each costs on average."""
     weight: float
     """Sum of the sample weights; the number of rows if there are none."""
     low: Array
     high: Array
-    """The smallest and the largest value of each column, shape (D,)."""
+    """The smallest and the largest value of each column, shape (J,)."""
+    layout: Layout | None = None
+    """How the rows are spelled out; None for numbers without gaps."""
+    known: np.ndarray | None = None
+    """The share of the weight that has a cell in each column, (J,); None if all have."""
+    shares: np.ndarray | None = None
+    """How often each level occurs among cells that are there, (all levels,); None without categories."""
 
     @property
     def scale(self) -> Array:
@@ -35,10 +47,42 @@ class Extent:
         xp = array_namespace(self.spread)
         return xp.where(self.spread > 0, self.spread, scalar(1.0, self.spread))
 
+    @property
+    def feature_scale(self) -> Array:
+        """The same for what columns are spelled out as, shape (D,)."""
+        if self.layout is None:
+            return self.scale
+        xp = array_namespace(self.spread)
+        return xp.take(self.scale, xp.asarray(self.layout.group, device=getattr(self.spread, "device", None)), axis=0)
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are; one that is nothing but gaps does not exist."""
+        return int(self.spread.shape[0]) if self.known is None else int(np.count_nonzero(self.known))
+
+    @property
+    def space(self) -> Space | None:
+        """What features are worth in a cost; None for numbers without gaps, which need none of it."""
+        return None if self.layout is None else self.whole_space
+
+    @property
+    def whole_space(self) -> Space:
+        """The same where rows to come may have gaps that these have not."""
+        spread = to_numpy(self.spread).astype(float)
+        layout = self.layout or Layout((0,) * len(spread), ())
+        shares = np.zeros(0) if self.shares is None else self.shares
+        total, category = spread**2, np.asarray(layout.levels) > 0
+        squares = np.bincount(layout.group[layout.n_numbers :], shares**2, minlength=len(spread))
+        total[category] = 0.5 * (1 - squares[category])
+        known = np.ones(len(spread), bool) if self.known is None else self.known > 0
+        return Space(layout, np.concatenate([np.zeros(layout.n_numbers), shares]), total, spread > 0, known)
+
 
 @dataclass(frozen=True)
 class _Moments:
     weight: Array
+    known: Array
+    """The weight of all rows, and of those that have a cell in each column: one number if all have."""
     x: Array
     low: Array
     high: Array
@@ -47,6 +91,7 @@ class _Moments:
         xp = array_namespace(self.x)
         return _Moments(
             self.weight + other.weight,
+            self.known + other.known,
             self.x + other.x,
             xp.minimum(self.low, other.low),
             xp.maximum(self.high, other.high),
@@ -55,7 +100,7 @@ class _Moments:
     @property
     def mean(self) -> Array:
         xp = array_namespace(self.x)
-        return xp.where(self.low == self.high, self.low, self.x / self.weight)
+        return xp.where(self.low == self.high, self.low, divide(self.x, self.known + 0 * self.x, 0 * self.x))
 
 
 def _moments(samples: Samples) -> _Moments:
@@ -63,42 +108,106 @@ def _moments(samples: Samples) -> _Moments:
     xp = array_namespace(samples.X)
     X = xp.astype(samples.X, xp.float64)
     weight = None if samples.weight is None else xp.astype(samples.weight, xp.float64)
+    if gaps_in(X):
+        return _known_moments(X, xp.ones_like(X[:, 0]) if weight is None else weight)
     low, high = xp.min(X, axis=0), xp.max(X, axis=0)
     if weight is None:
-        return _Moments(scalar(X.shape[0], X), xp.sum(X, axis=0), low, high)
-    return _Moments(xp.sum(weight), weight @ X, low, high)
+        n = scalar(X.shape[0], X)
+        return _Moments(n, n, xp.sum(X, axis=0), low, high)
+    total = xp.sum(weight)
+    return _Moments(total, total, weight @ X, low, high)
+
+
+def _known_moments(X: Array, weight: Array) -> _Moments:
+    xp = array_namespace(X)
+    missing = xp.isnan(X)
+    low, high = (
+        end(xp.where(missing, scalar(far, X), X), axis=0) for end, far in ((xp.min, xp.inf), (xp.max, -xp.inf))
+    )
+    known = weight @ xp.astype(~missing, X.dtype)
+    return _Moments(xp.sum(weight), known, weight @ xp.where(missing, scalar(0.0, X), X), low, high)
 
 
 def _squares(samples: Samples) -> Array:
     xp = array_namespace(samples.X)
     squares = samples.X * samples.X
+    if gaps_in(squares):
+        squares = xp.where(xp.isnan(squares), scalar(0.0, squares), squares)
     return xp.astype(xp.sum(squares, axis=0) if samples.weight is None else samples.weight @ squares, xp.float64)
 
 
 def measure(rows: Rows) -> Extent:
     """The extent of these rows, in two passes: squares are summed about the mean, where they are safe."""
+    rows = rows.spelled(None)
     moments = rows.sum(_moments)
     xp = array_namespace(moments.x)
-    center, weight = xp.astype(moments.mean, rows.dtype), float(moments.weight)
+    some = moments.low <= moments.high
+    center = xp.where(some, moments.mean, 0 * moments.x)
+    low, high = (xp.astype(xp.where(some, end, center), rows.dtype) for end in (moments.low, moments.high))
+    center, weight = xp.astype(center, rows.dtype), float(moments.weight)
     squares = rows.standardized(center).sum(_squares)
-    low, high = (xp.astype(bound, rows.dtype) for bound in (moments.low, moments.high))
-    return Extent(center, xp.astype(xp.sqrt(squares / weight), rows.dtype), weight, low, high)
+    known = moments.known + 0 * moments.x
+    spread = xp.astype(xp.sqrt(divide(squares, known, otherwise=0 * known)), rows.dtype)
+    share = to_numpy(known) / weight
+    extent = Extent(center, spread, weight, low, high, known=None if np.all(share == 1) else share)
+    return extent if rows.levels is None and extent.known is None else _with_levels(rows, extent)
+
+
+def _with_levels(rows: Rows, extent: Extent) -> Extent:
+    """The extent of a table with categories or gaps."""
+    levels = rows.levels or (0,) * rows.n_features
+    gaps = () if extent.known is None else tuple(np.flatnonzero(extent.known < 1).tolist())
+    layout = Layout(levels, gaps)
+    if rows.levels is None:
+        return replace(extent, layout=layout)
+    counts = rows.standardized(None).spelled(layout).sum(partial(_level_counts, layout.n_numbers))
+    group = layout.group[layout.n_numbers :]
+    totals = np.bincount(group, counts, minlength=len(levels))[group]
+    shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
+    category = np.asarray(levels) > 0
+    varies = np.bincount(group, shares > 0, minlength=len(levels)) > 1
+    xp = array_namespace(extent.center)
+    at = partial(xp.asarray, device=getattr(extent.center, "device", None))
+    center = xp.where(at(category), 0 * extent.center, extent.center)
+    spread = xp.where(at(category), xp.astype(at(varies), rows.dtype), extent.spread)
+    return replace(extent, center=center, spread=spread, layout=layout, shares=shares)
+
+
+def _level_counts(n_numbers: int, samples: Samples) -> np.ndarray:
+    xp = array_namespace(samples.X)
+    levels = xp.astype(samples.X[:, n_numbers:], xp.float64)
+    found = xp.sum(levels, axis=0) if samples.weight is None else xp.astype(samples.weight, xp.float64) @ levels
+    return to_numpy(found)
+
+
+def gap_columns(rows: Rows) -> tuple[int, ...]:
+    """The columns of these rows in which cells are missing."""
+    missing = rows.spelled(None).sum(_gap_counts)
+    return tuple(np.flatnonzero(missing).tolist())
+
+
+def _gap_counts(samples: Samples) -> np.ndarray:
+    counts = np.zeros(samples.X.shape[1], int)
+    counts[list(gaps_in(samples.X))] = 1
+    return counts
 
 
 def centered(rows: Rows) -> tuple[Rows, Extent]:
     """These rows measured from their mean, and the extent they have then."""
     extent = measure(rows)
-    return rows.standardized(extent.center), _seen(extent, array_namespace(extent.center).ones_like(extent.center))
+    rows = rows.standardized(extent.center).spelled(extent.layout)
+    return rows, seen_from(extent, array_namespace(extent.center).ones_like(extent.center))
 
 
 def standardized(rows: Rows) -> tuple[Rows, Extent]:
     """These rows as z-scores, and the extent they have then."""
     extent = measure(rows)
-    return rows.standardized(extent.center, extent.scale), _seen(extent, extent.scale)
+    rows = rows.standardized(extent.center, extent.scale).spelled(extent.layout)
+    return rows, seen_from(extent, extent.scale)
 
 
-def _seen(extent: Extent, scale: Array) -> Extent:
+def seen_from(extent: Extent, scale: Array) -> Extent:
     """The same extent measured from its own centre, in units of ``scale``."""
     xp = array_namespace(extent.center)
     low, high = ((bound - extent.center) / scale for bound in (extent.low, extent.high))
-    return Extent(xp.zeros_like(extent.center), extent.spread / scale, extent.weight, low, high)
+    return replace(extent, center=xp.zeros_like(extent.center), spread=extent.spread / scale, low=low, high=high)

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
+from dataclasses import replace
+from functools import reduce
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.utils.validation import validate_data
 
-from .._array import Array, array_namespace, is_foreign
+from .._array import Array, array_namespace, is_foreign, to_numpy
 from .arrays import ArrayRows
 from .base import Rows
-from .blocks import BlockRows, Blocks
+from .blocks import BlockRows, Blocks, CodedBlocks, block_tally
 from .clean import (
+    asked_categories,
     existing_rows,
+    keep_columns,
+    known_columns,
     read_table,
     read_targets,
     read_weights,
     refuse_extremes,
     remember,
 )
+from .columns import Column, Number, cells_of, default_names, grown, raw_columns, settle_columns, tally
 
 __all__ = ["has_labels", "in_memory", "read_rows"]
 
@@ -31,6 +39,7 @@ def read_rows(
     *,
     reset: bool = False,
     supervised: bool = False,
+    growing: bool = False,
 ) -> Rows:
     """Rows with their labels as given, after the checks users deserve; rows of weight zero are left out.
 
@@ -44,35 +53,63 @@ def read_rows(
         Whether the estimator is fitted to these rows.
     supervised : bool
         Whether there have to be labels.
+    growing : bool
+        Whether more rows may come, with levels that were not there before.
     """
-    return _place(X).read(estimator, X, y, sample_weight, reset, supervised)
+    asked = Asked(reset, supervised, growing)
+    rows = _place(X).read(estimator, X, y, sample_weight, asked)
+    levels = tuple(column.n_levels for column in known_columns(estimator))
+    return replace(rows, levels=levels if any(levels) else None)
 
 
-def _read_blocks(
-    estimator: Any, blocks: Blocks, y: Any, sample_weight: Any, reset: bool, supervised: bool
-) -> BlockRows:
+class Asked(NamedTuple):
+    """What is asked of whoever reads rows: the parameters of :func:`read_rows`."""
+
+    reset: bool
+    supervised: bool
+    growing: bool
+
+
+def _read_blocks(estimator: Any, blocks: Blocks, y: Any, sample_weight: Any, asked: Asked) -> BlockRows:
     if y is not None or sample_weight is not None:
         raise ValueError("Labels and weights come with the rows of Blocks, as (X, y, sample_weight); leave out y.")
-    if supervised and blocks.first.y is None:
-        read_targets(estimator, None, blocks.first.X)
-    remember(estimator, blocks.first.X.shape[1], blocks.feature_names, reset)
-    return BlockRows(blocks, blocks.first, n_jobs=estimator.n_jobs)
+    first = blocks.first
+    if asked.supervised and first.y is None:
+        read_targets(estimator, None, first.X)
+    remember(estimator, blocks.n_features, blocks.feature_names, asked.reset)
+    names = blocks.feature_names or default_names(blocks.n_features)
+    if asked.reset:
+        categories = asked_categories(estimator, first.X)
+        if isinstance(first.X, np.ndarray) and categories is None:
+            keep_columns(estimator, tuple(map(Number, names)))
+        else:
+            seen = reduce(operator.add, (block_tally(block, categories) for block in blocks))
+            keep_columns(estimator, settle_columns(names, seen, categories, asked.growing))
+    elif asked.growing:
+        for block in blocks:
+            keep_columns(estimator, grown(known_columns(estimator), block.X))
+    coded = CodedBlocks(blocks, known_columns(estimator))
+    return BlockRows(coded, coded.first, n_jobs=estimator.n_jobs)
 
 
-def _read_collection(estimator: Any, X: Any, y: Any, sample_weight: Any, reset: bool, supervised: bool) -> Rows:
+def _read_collection(estimator: Any, X: Any, y: Any, sample_weight: Any, asked: Asked) -> Rows:
     from . import dask
 
-    table, names = dask.read_table(X)
-    remember(estimator, int(table.shape[1]), names, reset)
-    if supervised and y is None:
-        read_targets(estimator, None, table)
-    return dask.DaskRows(table, dask.Held(table, y if supervised else None, sample_weight))
+    names, n_features = dask.shape_of(X)
+    remember(estimator, n_features, names, asked.reset)
+    if asked.supervised and y is None:
+        read_targets(estimator, None, np.empty((0, n_features)))
+    if asked.reset:
+        categories = asked_categories(estimator, X)
+        keep_columns(estimator, dask.learn_columns(X, names, sample_weight, categories, asked.growing))
+    elif asked.growing:
+        keep_columns(estimator, dask.grown_columns(X, known_columns(estimator)))
+    table = dask.read_table(X, known_columns(estimator))
+    return dask.DaskRows(table, dask.Held(table, y if asked.supervised else None, sample_weight))
 
 
-def _read_foreign(
-    estimator: Any, X: Array, y: Any, sample_weight: Any, reset: bool, supervised: bool
-) -> ArrayRows:
-    """Rows in arrays of another library, which stay where they are."""
+def _read_foreign(estimator: Any, X: Array, y: Any, sample_weight: Any, asked: Asked) -> ArrayRows:
+    """Rows in arrays of another library, which stay where they are; categories are numbers."""
     xp = array_namespace(X)
     if X.ndim != 2:
         raise ValueError(f"X has the shape {tuple(X.shape)}; it must be a table of rows and features.")
@@ -82,31 +119,45 @@ def _read_foreign(
         )
     if X.dtype not in (xp.float32, xp.float64):
         X = xp.astype(X, xp.float64)
-    refuse_extremes(X, "X")
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
-    if supervised and not is_foreign(y):
+    refuse_extremes(X, "X", may_lack=True)
+    validate_data(estimator, X, reset=asked.reset, skip_check_array=True)
+    weight = read_weights(sample_weight, X)
+    if asked.reset:
+        keep_columns(estimator, _columns_of_array(estimator, X, weight, asked.growing))
+    elif asked.growing:
+        keep_columns(estimator, grown(known_columns(estimator), to_numpy(X)))
+    X = cells_of(X, known_columns(estimator))
+    if asked.supervised and not is_foreign(y):
         y = read_targets(estimator, y, X)
-    if supervised and y.shape != (X.shape[0],):
+    if asked.supervised and y.shape != (X.shape[0],):
         raise ValueError(f"y has the shape {tuple(y.shape)} and X has {X.shape[0]} rows.")
-    rows = existing_rows(X, y if supervised else None, read_weights(sample_weight, X))
+    rows = existing_rows(X, y if asked.supervised else None, weight)
     return ArrayRows(*rows, n_jobs=estimator.n_jobs)
 
 
-def _read_array(estimator: Any, X: Any, y: Any, sample_weight: Any, reset: bool, supervised: bool) -> ArrayRows:
+def _columns_of_array(estimator: Any, X: Array, weight: Array | None, growing: bool) -> tuple[Column, ...]:
+    names, asked = default_names(X.shape[1]), asked_categories(estimator, X)
+    if asked is None:
+        return tuple(map(Number, names))
+    seen = tally(raw_columns(to_numpy(X)), None if weight is None else to_numpy(weight), asked)
+    return settle_columns(names, seen, asked, growing)
+
+
+def _read_array(estimator: Any, X: Any, y: Any, sample_weight: Any, asked: Asked) -> ArrayRows:
     """Rows in an array of NumPy's, or in anything it makes one of."""
-    table = read_table(estimator, X, reset=reset)
-    y = read_targets(estimator, y, table) if supervised else None
+    table = read_table(estimator, X, sample_weight, reset=asked.reset, growing=asked.growing)
+    y = read_targets(estimator, y, table) if asked.supervised else None
     return ArrayRows(*existing_rows(table, y, read_weights(sample_weight, table)), n_jobs=estimator.n_jobs)
 
 
 class Place(NamedTuple):
     """A place where rows may be: what is recognised as being there, and how it is read.
 
-    ``read(estimator, X, y, sample_weight, reset, supervised)`` returns rows after the checks users deserve.
+    ``read(estimator, X, y, sample_weight, asked)`` returns rows after the checks users deserve.
     """
 
     recognises: Callable[[Any], bool]
-    read: Callable[[Any, Any, Any, Any, bool, bool], Rows]
+    read: Callable[[Any, Any, Any, Any, Asked], Rows]
     has_labels: Callable[[Any, Any], bool] = lambda X, y: y is not None
 
 

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from .._array import Array, array_namespace, bits, like, to_numpy
+from .._array import Array, array_namespace, bits, like, scalar, to_numpy
 from .base import Rows, Samples
 
 __all__ = ["Sample", "few", "sample"]
@@ -76,7 +76,8 @@ def _hash(X: Array, seed: int) -> Array:
     """A 64-bit hash of each row's values."""
     xp = array_namespace(X)
     odd = np.random.default_rng(seed).integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
-    word = bits(xp.astype(X, xp.float64) + 0.0)  # + 0.0 turns -0.0, which equals 0.0, into it
+    X = xp.astype(X, xp.float64) + 0.0  # which turns -0.0, which equals 0.0, into it
+    word = bits(xp.where(xp.isnan(X), scalar(xp.nan, X), X))  # of which there are many
     word = word ^ _shifted(
         word, 32
     )  # round numbers end in zeros, and a product never carries information downwards

@@ -1,52 +1,100 @@
 """The fitted rules: an immutable value that predicts by itself.
 
-A rule says: IF every feature is near its centre, within its width, THEN these are the outputs. How strongly
-rule ``r`` fires for ``x`` is
+A rule asks something of some columns of a table and says what then holds. With ``x`` the features that a row is
+spelled out as, numbers in units of their spread and one indicator for each level of a category, and ``g`` the columns
+whose cell is missing, rule ``r`` fires by
 
-.. math:: \\bar f_r(x) \\propto \\exp\\Big( -\\tfrac12 \\sum_d \\frac{(x_d - v_{rd})^2}{\\sigma_{rd}^2} \\Big),
-   \\qquad \\sum_r \\bar f_r = 1,
+.. math::
+   \\bar f_r \\propto \\exp\\Big( c_r + \\sum_d l_{rd} x_d - \\tfrac12 \\sum_{\\text{numbers}} p_{rd} x_d^2
+   + \\sum_{j \\in g} u_{rj} \\Big), \\qquad \\sum_r \\bar f_r = 1,
 
-and the model's output is :math:`\\sum_r \\bar f_r(x) (b_{r0} + b_r \\cdot x)`.
+and the model's output is :math:`\\sum_r \\bar f_r (b_{r0} + b_r \\cdot x)`. For a number this is a bell curve about
+``l / p`` of width ``p ** -0.5``, or, where its top lies beyond the data, an edge; for a category a number for each level;
+a missing cell adds ``u`` and nothing else.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array
 
-from .._array import Array, array_namespace, is_foreign, like, softmax
+from .._array import Array, array_namespace, clip, is_foreign, like, softmax
+from ..rows.base import Samples
 from ..rows.clean import refuse_extremes
+from ..rows.columns import Column, Number, cells_of, default_names, is_frame, named
+from ..rows.layout import Layout
 from ..rows.target import class_of
-from .choices import Choice
 from .forms import Forms
 from .links import Link
 from .summary import Summary
 
-__all__ = ["RuleBase", "default_names", "design", "firing", "place_of"]
+__all__ = ["Cells", "Conditions", "RuleBase", "default_names", "design", "filled", "firing", "place_of"]
+
+
+class Cells(NamedTuple):
+    """A table whose categories are codes already."""
+
+    values: Array
+
+
+class Conditions(NamedTuple):
+    """What all rules ask for, in numbers."""
+
+    constants: np.ndarray
+    """Shape (R,)."""
+    linear: np.ndarray
+    """Shape (R, D): slopes of numbers, and what each level adds."""
+    precisions: np.ndarray
+    """Shape (R, numbers), zero or more."""
+    unknown: np.ndarray
+    """What a missing cell of each column adds, shape (R, J)."""
+
+    @classmethod
+    def bells(cls, centers: np.ndarray, widths: np.ndarray) -> Conditions:
+        """Bell curves with a top of one, (R, J), about numbers; an infinite width is no condition.
+
+        A missing cell counts as one does on average, among z-scores.
+        """
+        precisions = widths**-2.0
+        linear = precisions * centers
+        constants = -0.5 * np.sum(linear * centers, axis=1)
+        return cls(constants, linear, precisions, -0.5 * precisions)
 
 
 @dataclass(frozen=True, eq=False)
 class RuleBase(Forms):
     """Rules as numbers; everything shown to people is made from them.
 
-    Centres, widths and consequents are in the standardised coordinates ``(x - mean) / scale`` the rules were
-    learned in, where they keep all their digits; ``centers_in_units`` and ``widths_in_units`` are views in
-    the user's own units.
+    Numbers are in the standardised coordinates ``(x - mean) / scale`` the rules were learned in, where they keep all
+    their digits; ``centers_in_units`` and ``widths_in_units`` are views in the user's own units. R rules, J columns, of
+    which some are numbers and others are spelled out as their levels: D features in all, numbers first.
 
     Parameters
     ----------
-    centers, widths : arrays of shape (n_rules, n_features)
-        Centre and standard deviation of each condition; an infinite width means "any value".
-    consequents : array of shape (n_rules, 1 or 1 + n_features, n_outputs)
+    constants : array of shape (R,)
+        What rules start from.
+    linear : array of shape (R, D)
+        What each feature adds to how strongly a rule fires, in logarithms: the slope of a number, what a level adds.
+    precisions : array of shape (R, numbers)
+        What the squares of numbers take away, twice: one over the squared width of a bell curve.
+    unknown : array of shape (R, J)
+        What a missing cell of each column adds.
+    consequents : array of shape (R, 1 or 1 + D, n_outputs)
         Constant, and for first-order rules the slopes, of each output.
-    mean, scale : arrays of shape (n_features,)
-        Origin and units of the inputs.
+    mean, scale : arrays of shape (J,)
+        Origin and units of the numbers; zero and one for categories.
     link : Link
         How outputs become probabilities or predictions.
-    feature_names : tuple of str
+    columns : tuple of Number and Category
+        What the columns of a table are.
+    fill : array of shape (D,)
+        What missing cells count as in linear conclusions.
+    limits : array of shape (2, J), optional
+        Numbers below the first or above the second row, in the user's units, count as these.
     classes : array of shape (n_outputs,) or None
         Class labels; None for regression.
     target_name : str
@@ -54,9 +102,6 @@ class RuleBase(Forms):
         What the data looked like that the rules were learned from.
     edits : tuple of str
         What was changed by hand, in order.
-    choices : tuple of Choice
-        Features that stand for the values of one column, so that one of them is 1 and the others are 0. All other
-        features are independent, whatever their names.
 
     Examples
     --------
@@ -68,18 +113,39 @@ class RuleBase(Forms):
     array([0, 1, 2])
     """
 
-    centers: np.ndarray
-    widths: np.ndarray
+    constants: np.ndarray
+    linear: np.ndarray
+    precisions: np.ndarray
+    unknown: np.ndarray
     consequents: np.ndarray
     mean: np.ndarray
     scale: np.ndarray
     link: Link
-    feature_names: tuple[str, ...]
+    columns: tuple[Column, ...]
+    fill: np.ndarray
+    limits: np.ndarray | None = None
     classes: np.ndarray | None = None
     target_name: str = "y"
     summary: Summary | None = None
     edits: tuple[str, ...] = ()
-    choices: tuple[Choice, ...] = ()
+
+    @classmethod
+    def bells(
+        cls,
+        centers: np.ndarray,
+        widths: np.ndarray,
+        consequents: np.ndarray,
+        mean: np.ndarray,
+        scale: np.ndarray,
+        link: Link,
+        feature_names: tuple[str, ...],
+        **rest: Any,
+    ) -> RuleBase:
+        """Rules of bell curves about numbers, (R, J), in standardised coordinates."""
+        columns = tuple(map(Number, feature_names))
+        fill = np.zeros(len(columns), np.asarray(centers).dtype)
+        parts = Conditions.bells(np.asarray(centers), np.asarray(widths))
+        return cls(*parts, consequents, mean, scale, link, columns, fill, **rest)
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -88,31 +154,86 @@ class RuleBase(Forms):
                 value = value.copy()
                 value.setflags(write=False)
                 object.__setattr__(self, field.name, value)
-        chosen = [d for choice in self.choices for d in choice.features]
-        if len(set(chosen)) < len(chosen) or not set(chosen) <= set(range(self.n_features)):
-            raise ValueError(f"choices must be about features of the rules, each in one of them; got {chosen}.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__post_init__()  # arrays come back from a pickle writeable
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """What the columns are called."""
+        return tuple(column.name for column in self.columns)
+
     @property
     def n_rules(self) -> int:
-        return self.centers.shape[0]
+        return self.linear.shape[0]
 
     @property
     def n_features(self) -> int:
-        return self.centers.shape[1]
+        """How many columns a table has."""
+        return len(self.columns)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """How tables are spelled out as features."""
+        return Layout(tuple(column.n_levels for column in self.columns))
+
+    @property
+    def conditions(self) -> Conditions:
+        """What all rules ask for, in numbers."""
+        return Conditions(self.constants, self.linear, self.precisions, self.unknown)
+
+    @property
+    def asks(self) -> np.ndarray:
+        """Whether each rule has a condition on each column, shape (n_rules, n_features)."""
+        found = self.unknown != 0
+        found[:, self.layout.numbers] |= self.precisions != 0
+        for feature, column in enumerate(self.layout.group):
+            found[:, column] |= self.linear[:, feature] != 0
+        return found
+
+    @property
+    def used(self) -> np.ndarray:
+        """Whether an answer may depend on each column, shape (n_features,)."""
+        found = self.asks.any(axis=0) & (self.n_rules > 1)
+        if self.order:
+            for feature, column in enumerate(self.layout.group):
+                found[column] |= bool(np.any(self.consequents[:, 1 + feature]))
+        return found
 
     @property
     def n_conditions(self) -> np.ndarray:
         """How many conditions each rule has, shape (n_rules,)."""
-        return np.sum(np.isfinite(self.widths), axis=1)
+        return np.sum(self.asks, axis=1)
 
     @property
     def order(self) -> int:
         """0 if consequents are constants, 1 if they are linear in the inputs."""
         return int(self.consequents.shape[1] > 1)
+
+    @property
+    def centers(self) -> np.ndarray:
+        """Where conditions on numbers have their top, (n_rules, n_features); zero where they have none."""
+        return self._of_numbers(np.divide(
+            self.linear[:, : self.layout.n_numbers],
+            self.precisions,
+            out=np.zeros_like(self.precisions),
+            where=self.precisions > 0,
+        ), 0.0)
+
+    @property
+    def widths(self) -> np.ndarray:
+        """How wide bell curves about numbers are, (n_rules, n_features); infinite where there is none."""
+        with np.errstate(divide="ignore"):
+            return self._of_numbers(self.precisions**-0.5, np.inf)
+
+    def _of_numbers(self, values: np.ndarray, otherwise: float) -> np.ndarray:
+        found = np.full((self.n_rules, self.n_features), otherwise, values.dtype)
+        found[:, self.layout.numbers] = values
+        return found
 
     @property
     def centers_in_units(self) -> np.ndarray:
@@ -124,45 +245,57 @@ class RuleBase(Forms):
 
     @property
     def typical(self) -> np.ndarray:
-        """A row in the midst of the data, shape (n_features,): medians, and the commonest value of each choice."""
+        """Cells in the midst of the data, shape (n_features,): medians, and the code of the commonest level."""
         if self.summary is None:
-            x, shares = np.array(self.mean, float), self.mean
-        else:
-            x, shares = np.array(self.summary.medians, float), self.summary.quantiles.mean(axis=0)
-        for choice in self.choices:
-            each = list(choice.features)
-            common = [shares[each] @ code if any(code) else 1 - shares[each].sum() for _, code in choice.options]
-            x[each] = choice.options[int(np.argmax(common))][1]
-        return x
+            return np.where(np.asarray(self.layout.levels) > 0, 0.0, self.mean)
+        common = [0 if not len(shares) else int(np.argmax(shares)) for shares in self.summary.levels]
+        return np.where(np.asarray(self.layout.levels) > 0, common, self.summary.medians)
 
-    def choice_of(self, feature: int) -> Choice | None:
-        """The choice a feature is a value of; None if it is independent."""
-        return next((choice for choice in self.choices if feature in choice.features), None)
-
-    def standardize(self, X: Any) -> np.ndarray:
-        """Inputs in the coordinates of the rules."""
-        names = tuple(map(str, getattr(X, "columns", self.feature_names)))
+    def cells(self, X: Any) -> Array:
+        """A table as the rules see it: numbers, codes of levels, and NaN for what is missing or was never seen."""
+        if isinstance(X, Cells):
+            return X.values
+        names = named(X) if is_frame(X) else self.feature_names
         if names != self.feature_names and self.feature_names != default_names(self.n_features):
             raise ValueError(f"X has the columns {names}, and the rules are about {self.feature_names}.")
-        if is_foreign(X):
-            return (X - like(self.mean, X)) / like(self.scale, X)
-        X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=False)
-        if X.shape[1] != self.n_features:
-            raise ValueError(f"X has {X.shape[1]} features, and the rules are about {self.n_features}.")
-        refuse_extremes(X, "X", self.feature_names)
-        Z = (X - self.mean) / self.scale
-        refuse_extremes(Z, "X in units of the rules", self.feature_names)
-        return Z
+        if not is_foreign(X) and not is_frame(X):
+            X = check_array(X, dtype=self._dtypes, ensure_all_finite=False)
+        n_features = len(names) if is_frame(X) else X.shape[1]
+        if n_features != self.n_features:
+            raise ValueError(f"X has {n_features} features, and the rules are about {self.n_features}.")
+        found = cells_of(X, self.columns)
+        if not is_foreign(found):
+            refuse_extremes(found, "X", self.feature_names, may_lack=True)
+        return found
+
+    @property
+    def _dtypes(self) -> Any:
+        """What arrays may hold: anything, if some of it is text."""
+        texts = any(isinstance(level, str) for column in self.columns for level in getattr(column, "levels", ()))
+        return None if texts else [np.float64, np.float32]
+
+    def seen(self, X: Any) -> Samples:
+        """A table in the coordinates of the rules, spelled out as features."""
+        cells = self.cells(X)
+        Z = cells if self.limits is None else clip(cells, *self.limits)
+        Z = (Z - like(self.mean, Z)) / like(self.scale, Z)
+        if not is_foreign(Z):
+            refuse_extremes(Z, "X in units of the rules", self.feature_names, may_lack=True)
+        features, gaps, gap_columns = self.layout.spell(Z)
+        return Samples(features, None, None, gaps, gap_columns, self.layout.n_numbers)
 
     def firing(self, X: Any) -> np.ndarray:
         """How strongly each rule fires for each row, shape (n_samples, n_rules); rows sum to one."""
-        return firing(self.standardize(X), self.centers, self.widths).T
+        return firing(self.seen(X), self.conditions).T
 
     def outputs(self, X: Any) -> np.ndarray:
         """The weighted outputs of the rules, before the link, shape (n_samples, n_outputs)."""
-        Z = self.standardize(X)
-        F = firing(Z, self.centers, self.widths)
-        return design(F, Z, self.order) @ like(self.consequents.reshape(-1, self.consequents.shape[2]), Z)
+        seen = self.seen(X)
+        F = firing(seen, self.conditions)
+        inputs = filled(seen, self.fill, self.layout) if self.order else seen.X
+        return design(F, inputs, self.order) @ like(
+            self.consequents.reshape(-1, self.consequents.shape[2]), seen.X
+        )
 
     def probabilities(self, X: Any) -> np.ndarray:
         """Probability of each class, shape (n_samples, n_classes)."""
@@ -176,23 +309,37 @@ class RuleBase(Forms):
         return class_of(outputs, self.classes)
 
     def slopes(self, X: Any) -> np.ndarray:
-        """How much the outputs change with each standardised feature at each row, squared and added over outputs.
+        """How much the outputs change with each column at each row, squared and added over outputs.
 
-        Shape (n_samples, n_features). Its mean over rows is what ``feature_importances_`` is made of.
+        Along a number it is the slope per standard deviation, along a category the spread over its levels. Shape
+        (n_samples, n_features). Its mean over rows is what ``feature_importances_`` is made of.
         """
-        Z = self.standardize(X)
-        xp = array_namespace(Z)
-        F = firing(Z, self.centers, self.widths).T
-        precision, centers = like(self.widths**-2.0, Z), like(self.centers, Z)
-        squares = xp.zeros_like(Z)
+        seen = self.seen(X)
+        Z, xp = filled(seen, self.fill, self.layout), array_namespace(seen.X)
+        F = firing(seen, self.conditions).T
+        precision, along = like(self.precisions, Z), like(self.linear, Z)
+        n_numbers = self.layout.n_numbers
+        squares = xp.zeros_like(Z[:, :1]) * like(self.mean, Z)
         for constant, linear in zip(self._constants.T, self._linear, strict=True):
             constant, linear = like(constant, Z), like(linear, Z)
             says = constant + Z @ linear.T
-            # d f_r / d x = f_r (g_r - sum_q f_q g_q) with g_r = -(x - v_r) / width_r^2
+            # d f_r / d x = f_r (g_r - sum_q f_q g_q) with g_r = l_r - p_r x
             pull = F * (says - xp.sum(F * says, axis=1, keepdims=True))
-            slope = pull @ (precision * centers) - Z * (pull @ precision) + F @ linear
-            squares += slope * slope
+            moves, own = pull @ along, F @ linear
+            numbers = moves[:, :n_numbers] - Z[:, :n_numbers] * (pull @ precision) + own[:, :n_numbers]
+            squares += self._by_column(numbers, moves[:, n_numbers:] + own[:, n_numbers:])
         return squares
+
+    def _by_column(self, numbers: Array, levels: Array) -> Array:
+        """Squared slopes of columns (n, J): of numbers their own, of categories the variance over levels."""
+        xp, layout = array_namespace(numbers), self.layout
+        if layout.n_numbers == self.n_features:
+            return numbers * numbers
+        shares, group = self.fill[layout.n_numbers :], layout.group[layout.n_numbers :]
+        by_level = like(np.eye(self.n_features)[group] * shares[:, None], levels)
+        apart = levels - (levels @ by_level) @ like(np.eye(self.n_features)[group].T, levels)
+        of_numbers = like(np.eye(self.n_features)[layout.numbers], numbers)
+        return xp.matmul(numbers * numbers, of_numbers) + (apart * apart) @ by_level
 
     @property
     def _constants(self) -> np.ndarray:
@@ -200,10 +347,10 @@ class RuleBase(Forms):
 
     @property
     def _linear(self) -> np.ndarray:
-        """Slopes as (n_outputs, n_rules, n_features), zero for zero-order rules."""
+        """Slopes as (n_outputs, n_rules, D), zero for zero-order rules."""
         n_outputs = self.consequents.shape[2]
         if self.order == 0:
-            return np.zeros((n_outputs, *self.centers.shape), self.centers.dtype)
+            return np.zeros((n_outputs, *self.linear.shape), self.linear.dtype)
         return np.moveaxis(self.consequents[:, 1:, :], 2, 0)
 
     def __repr__(self) -> str:
@@ -211,21 +358,27 @@ class RuleBase(Forms):
         return f"<RuleBase: {self.n_rules} rules of order {self.order}, {self.n_features} features, {what}>"
 
 
-def default_names(n_features: int) -> tuple[str, ...]:
-    """Names for features that have none."""
-    return tuple(f"x{d}" for d in range(n_features))
-
-
-def firing(Z: Array, centers: Array, widths: Array) -> Array:
-    """Normalised firing levels as a block of rules by rows, (R, n), for standardised inputs."""
-    xp = array_namespace(Z)
-    centers, precision = like(centers, Z), like(widths**-2.0, Z)
-    weighted = precision * centers
+def firing(seen: Samples, conditions: Conditions) -> Array:
+    """Normalised firing levels as a block of rules by rows, (R, n)."""
+    Z = seen.X
+    constants, linear, precisions, unknown = (like(part, Z) for part in conditions)
+    numbers = Z if precisions.shape[1] == Z.shape[1] else Z[:, : precisions.shape[1]]
     # In logs: a sample far from every rule still fires the nearest, instead of dividing zero by zero.
-    logits = weighted @ Z.T
-    logits -= 0.5 * (precision @ (Z * Z).T)
-    logits -= 0.5 * xp.sum(weighted * centers, axis=1)[:, None]
+    logits = linear @ Z.T
+    logits -= 0.5 * (precisions @ (numbers * numbers).T)
+    logits += constants[:, None]
+    if seen.gaps is not None:
+        places = array_namespace(Z).asarray(np.asarray(seen.gap_columns), device=getattr(Z, "device", None))
+        logits += array_namespace(Z).take(unknown, places, axis=1) @ seen.gaps.T
     return softmax(logits, axis=0)
+
+
+def filled(seen: Samples, fill: np.ndarray, layout: Layout) -> Array:
+    """Features (n, D) with what missing cells count as in conclusions."""
+    if seen.gaps is None:
+        return seen.X
+    columns = np.asarray(seen.gap_columns)
+    return seen.X + seen.gaps @ like((columns[:, None] == layout.group) * fill, seen.X)
 
 
 def design(F: Array, Z: Array, order: int) -> Array:
@@ -240,7 +393,7 @@ def design(F: Array, Z: Array, order: int) -> Array:
 
 
 def place_of(rules: RuleBase, feature: str) -> int:
-    """Which feature, counted from 0, has this name; a sentence if none has."""
+    """Which column, counted from 0, has this name; a sentence if none has."""
     if not isinstance(feature, str) or feature not in rules.feature_names:
         raise ValueError(f"there is no feature {feature!r}; the rules are about {', '.join(rules.feature_names)}.")
     return rules.feature_names.index(feature)

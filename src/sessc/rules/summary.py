@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -24,21 +25,32 @@ class Summary:
     ----------
     n_rows : int
     quantiles : array of shape (41, n_features)
-        The values of each feature that 0, 2.5, 5, ... 100 percent of the rows do not exceed.
+        The values of each number that 0, 2.5, 5, ... 100 percent of the rows do not exceed; zeros for categories.
     counts : array of shape (n_features, 30)
         Rows in equal bins between the second and the second but last quantile, those beyond in the outermost.
     support : array of shape (n_rules,) or None
         The share of the rows each rule speaks for; shares sum to one. None once rules were changed by hand.
+    levels : tuple of n_features arrays
+        The share of the rows that have each level of a category; empty arrays for numbers.
+    missing : array of shape (n_features,)
+        The share of the rows that lack a cell in each column.
     """
 
     n_rows: int
     quantiles: np.ndarray
     counts: np.ndarray
     support: np.ndarray | None
+    levels: tuple[np.ndarray, ...] = ()
+    missing: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            if isinstance(value := getattr(self, field.name), np.ndarray):
+        n_features = self.quantiles.shape[1]
+        if not self.levels:
+            object.__setattr__(self, "levels", (np.zeros(0),) * n_features)
+        if self.missing is None:
+            object.__setattr__(self, "missing", np.zeros(n_features))
+        for value in (*(getattr(self, field.name) for field in fields(self)), *self.levels):
+            if isinstance(value, np.ndarray):
                 value.setflags(write=False)
 
     @property
@@ -80,26 +92,53 @@ def word_for(summary: Summary, feature: int, value: float) -> str | None:
 
 
 def summarize(
-    X: np.ndarray, support: np.ndarray, weight: np.ndarray | None = None, *, n_rows: int | None = None
+    X: np.ndarray,
+    support: np.ndarray,
+    weight: np.ndarray | None = None,
+    *,
+    n_rows: int | None = None,
+    levels: Sequence[int] | None = None,
 ) -> Summary:
-    """A summary of samples (n, D) in the user's units, of which rules speak for these shares (R,).
+    """A summary of cells (n, J) in the user's units, of which rules speak for these shares (R,).
 
-    Samples may stand for many more, ``n_rows`` in all.
+    Rows may stand for many more, ``n_rows`` in all. ``levels`` says how many each column has, zero for numbers.
     """
     weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=float)
-    quantiles = weighted_quantiles(np.asarray(X, dtype=float), weight)
+    levels = [0] * X.shape[1] if levels is None else levels
+    numbers = np.where(np.asarray(levels) > 0, 0.0, np.asarray(X, dtype=float))
+    quantiles = weighted_quantiles(numbers, weight)
     low, high = quantiles[1], quantiles[-2]
     width = np.where(high > low, high - low, 1.0)
-    places = np.clip((X - low) / width * BINS, 0, BINS - 1).astype(int) + BINS * np.arange(X.shape[1])
-    counts = np.bincount(places.ravel(), np.repeat(weight, X.shape[1]), BINS * X.shape[1])
+    missing = np.isnan(numbers)
+    there = np.where(missing, low, numbers)
+    places = np.clip((there - low) / width * BINS, 0, BINS - 1).astype(int) + BINS * np.arange(X.shape[1])
+    counted = np.where(missing, 0.0, weight[:, None])
+    counts = np.bincount(places.ravel(), counted.ravel(), BINS * X.shape[1])
     n_rows = int(np.count_nonzero(weight)) if n_rows is None else n_rows
-    return Summary(n_rows, quantiles, counts.reshape(-1, BINS), np.asarray(support, float))
+    return Summary(
+        n_rows,
+        quantiles,
+        counts.reshape(-1, BINS),
+        np.asarray(support, float),
+        tuple(_level_shares(column, weight, n) for column, n in zip(np.asarray(X).T, levels, strict=True)),
+        weight @ np.isnan(np.asarray(X, float)) / weight.sum(),
+    )
 
 
-def weighted_quantiles(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The smallest values (len(SHARES), D) up to which the shares of the weight lie; weights are repetitions."""
-    order = np.argsort(X, axis=0, kind="stable")
-    total = np.cumsum(weight[order], axis=0)
+def _level_shares(codes: np.ndarray, weight: np.ndarray, n_levels: int) -> np.ndarray:
+    there = ~np.isnan(codes) if n_levels else np.zeros(len(codes), bool)
+    return np.bincount(codes[there].astype(int), weight[there], minlength=n_levels)[:n_levels] / weight.sum()
+
+
+def weighted_quantiles(X: np.ndarray, weight: np.ndarray, shares: np.ndarray = SHARES) -> np.ndarray:
+    """The smallest values (len(shares), D) up to which the shares of the weight lie; weights are repetitions.
+
+    Missing cells are left out; a column of nothing else has zeros.
+    """
+    order = np.argsort(X, axis=0, kind="stable")  # which puts what is missing last
+    values = np.take_along_axis(X, order, axis=0)
+    total = np.cumsum(np.where(np.isnan(values), 0.0, weight[order]), axis=0)
     # Rows without weight are not there, and rounding in the sums must not skip a row.
-    rows = [np.searchsorted(column, np.maximum(SHARES * column[-1] * (1 - 1e-12), TINY)) for column in total.T]
-    return np.take_along_axis(np.take_along_axis(X, order, axis=0), np.stack(rows, axis=1), axis=0)
+    rows = [np.searchsorted(column, np.maximum(shares * column[-1] * (1 - 1e-12), TINY)) for column in total.T]
+    places = np.minimum(np.stack(rows, axis=1), len(X) - 1)
+    return np.nan_to_num(np.take_along_axis(values, places, axis=0), nan=0.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .._array import Array, array_namespace, like, squared_distances
@@ -16,16 +18,23 @@ __all__ = ["first_parameters", "k_means", "k_means_seeds", "random_seeds"]
 K_MEANS = Objective(membership=Linear(), weighting=Uniform())
 
 
-def random_seeds(X: np.ndarray, weight: np.ndarray, n_seeds: int, rng: np.random.Generator) -> np.ndarray:
+def random_seeds(
+    X: np.ndarray, weight: np.ndarray, n_seeds: int, rng: np.random.Generator, unit: Any = 1.0
+) -> np.ndarray:
     """Distinct rows drawn by weight."""
     # Exponential races: the rows with the smallest waiting times are a draw without replacement.
     waiting = rng.exponential(size=len(X)) / weight
     return X[np.argsort(waiting)[:n_seeds]]
 
 
-def k_means_seeds(X: np.ndarray, weight: np.ndarray, n_seeds: int, rng: np.random.Generator) -> np.ndarray:
-    """Greedy k-means++: each seed is the best of a few rows drawn by their distance to the seeds so far."""
-    X = X.astype(np.float64)
+def k_means_seeds(
+    X: np.ndarray, weight: np.ndarray, n_seeds: int, rng: np.random.Generator, unit: Any = 1.0
+) -> np.ndarray:
+    """Greedy k-means++: each seed is the best of a few rows drawn by their distance to the seeds so far.
+
+    Distances are those of rows times ``unit``.
+    """
+    rows, X = X, (X * unit).astype(np.float64)
     n_tries = 2 + int(np.log(n_seeds))
     seeds = [int(np.searchsorted(np.cumsum(weight), rng.random() * weight.sum()))]
     nearest = squared_distances(X[seeds], X)[0]
@@ -37,19 +46,23 @@ def k_means_seeds(X: np.ndarray, weight: np.ndarray, n_seeds: int, rng: np.rando
         seeds.append(int(tries[best]))
         nearest = reach[best]
         nearest[seeds] = 0.0  # exactly, whatever rounding says: no row is drawn twice
-    return X[seeds]
+    return rows.astype(np.float64)[seeds]
 
 
 def k_means(rows: Rows, seeds: Array, extent: Extent) -> Array:
     """Centres after k-means from these seeds: the solver with memberships of all or nothing."""
     start = first_parameters(K_MEANS, seeds, extent)
-    return alternate(K_MEANS, rows, start, scale=extent.scale, max_iter=100, tol=1e-4).parameters.V
+    return alternate(K_MEANS, rows, start, scale=extent.feature_scale, max_iter=100, tol=1e-4).parameters.V
 
 
 def first_parameters(objective: Objective, V: Array, extent: Extent, outputs: Array | None = None) -> Parameters:
-    """Parameters to start from: given centres, every varying feature alike, every rule the same outputs."""
-    xp = array_namespace(V)
-    W = objective.weights(xp.zeros_like(V), squares=extent.spread[None, :])
+    """Parameters to start from: given centres, every varying column alike, every rule the same outputs."""
+    xp, space = array_namespace(V), extent.space
+    if space is not None and objective.weighting.is_fixed:
+        W = objective.even_weights(V, space)
+    else:
+        spread = extent.spread[None, :]
+        W = objective.weights(V[:, :1] * xp.zeros_like(spread), spread, space)
     if objective.loss is None or outputs is None:
-        return Parameters(V, W)
-    return Parameters(V, W, xp.ones_like(V[:, :1]) * like(outputs, V))
+        return Parameters(V, W, space=space)
+    return Parameters(V, W, xp.ones_like(V[:, :1]) * like(outputs, V), space)

@@ -31,13 +31,13 @@ class AdaptiveObjective(Objective):
     def update(self, statistics: Statistics, parameters: Parameters) -> Parameters:
         moved = super().update(statistics, parameters)
         statistics = replace(statistics, sums=like(statistics.sums, moved.V))
-        mass, V, W = statistics.mass[:, None], moved.V, parameters.W
-        scatter = statistics.xx - 2 * V * statistics.x + (1 - self.eta) * V * V * mass
+        V, W = moved.V, parameters.W
+        scatter, sizes = self.scatter(statistics, V, moved.space)
         xp = array_namespace(V)
         costs, squares = (xp.sum(W * part, axis=1, keepdims=True) for part in (scatter, W))
         unit = divide(costs, squares, otherwise=xp.ones_like(costs))  # delta over K
         unit = xp.where(unit > 0, unit, xp.ones_like(unit))  # a cluster of equal rows
-        return replace(moved, W=self.weights(scatter / unit, squares=statistics.xx / unit))
+        return replace(moved, W=self.weights(scatter / unit, sizes / unit, moved.space))
 
     def value(self, statistics: Statistics, parameters: Parameters, coefficients: Array) -> float:
         """The cost with each strength as the weights themselves have it: a penalty of K times the rest."""

@@ -10,6 +10,7 @@ rules is :math:`(F^\\top F) \\circ (1 + Z Z^\\top)`: the regressors are never wr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
 from operator import itemgetter
@@ -20,29 +21,34 @@ from scipy.linalg import lapack
 from .._array import Array, array_namespace, to_numpy
 from .._runtime import at_work
 from ..rows.base import Rows, Samples
-from ..rules.base import design, firing
+from ..rows.layout import Space
+from ..rules.base import Conditions, design, filled, firing
 
 __all__ = ["Gram", "gram", "ridge_path", "solve_gram"]
 
 
-def ridge_path(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, alphas: np.ndarray) -> np.ndarray:
+def ridge_path(
+    rows: Rows, conditions: Conditions, order: int, alphas: np.ndarray, space: Space | None = None
+) -> np.ndarray:
     """Consequents (len(alphas), R, 1 + order * D, C) for every penalty.
 
     Parameters
     ----------
     rows : Rows
         Standardised samples, their labels, and the weights least squares should give them.
-    centers, widths : arrays of shape (R, D)
+    conditions : Conditions
     order : {0, 1}
     alphas : array of shape (len(alphas),)
+    space : Space, optional
+        What missing cells count as, if there are any.
     """
-    n_rules, n_features = centers.shape
+    n_rules, n_features = conditions.linear.shape
     n_regressors = n_rules * (1 + order * n_features)
     alphas = np.asarray(alphas, dtype=float)
     with at_work:
         if rows.n_rows is not None and rows.n_rows < n_regressors:
-            return _dual(rows, centers, widths, order, alphas)
-        return _primal(rows, centers, widths, order, alphas)
+            return _dual(rows, conditions, order, alphas, space)
+        return solve_gram(rows.sum(partial(gram, conditions, order, space)), n_rules, alphas)
 
 
 @dataclass(frozen=True)
@@ -68,18 +74,20 @@ class Gram:
         return Gram(*(times * getattr(self, part.name) for part in fields(self)))
 
 
-def gram(centers: np.ndarray, widths: np.ndarray, order: int, samples: Samples) -> Gram:
+def gram(conditions: Conditions, order: int, space: Space | None, samples: Samples) -> Gram:
     # Always in float64: a Gram matrix squares the condition number. And as phi.T @ phi, of one array with
     # itself, which BLAS does in half the work.
     xp = array_namespace(samples.X)
-    Y, X, F = (xp.astype(part, xp.float64) for part in (samples.Y, samples.X, firing(samples.X, centers, widths)))
+    Y, X, F = (
+        xp.astype(part, xp.float64) for part in (samples.Y, _inputs(samples, space), firing(samples, conditions))
+    )
     root = xp.ones_like(X[:, 0]) if samples.weight is None else xp.sqrt(xp.astype(samples.weight, xp.float64))
     phi, Y = design(root * F, X, order), root[:, None] * Y
     return Gram(root @ root, root @ phi, root @ Y, phi.T @ phi, phi.T @ Y)
 
 
-def _primal(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, alphas: np.ndarray) -> np.ndarray:
-    return solve_gram(rows.sum(partial(gram, centers, widths, order)), len(centers), alphas)
+def _inputs(samples: Samples, space: Space | None) -> Array:
+    return samples.X if space is None else filled(samples, space.origin, space.layout)
 
 
 def solve_gram(gram: Gram, n_rules: int, alphas: np.ndarray) -> np.ndarray:
@@ -92,10 +100,11 @@ def solve_gram(gram: Gram, n_rules: int, alphas: np.ndarray) -> np.ndarray:
     return _fold(B.reshape(len(alphas), n_rules, -1, len(target)), target - mean @ B)
 
 
-def _dual(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, alphas: np.ndarray) -> np.ndarray:
-    Z, Y = (to_numpy(rows.map(itemgetter(k))).astype(float) for k in (0, 1))
-    weight = to_numpy(rows.map(_weights)).astype(float)
-    F = firing(Z, centers.astype(float), widths.astype(float))
+def _dual(
+    rows: Rows, conditions: Conditions, order: int, alphas: np.ndarray, space: Space | None
+) -> np.ndarray:
+    Z, Y, F = (to_numpy(rows.map(fn)).astype(float) for fn in _parts(conditions, space))
+    weight, F = to_numpy(rows.map(_weights)).astype(float), F.T
     inputs = np.concatenate([np.ones((len(Z), 1)), Z], axis=1) if order else np.ones((len(Z), 1))
     share, root = weight / weight.sum(), np.sqrt(weight)
     target = share @ Y
@@ -108,6 +117,25 @@ def _dual(rows: Rows, centers: np.ndarray, widths: np.ndarray, order: int, alpha
     B = np.stack([_combine(F, inputs, one) for one in solved])
     mean = np.einsum("rn,nd->rd", F * share, inputs)
     return _fold(B, target - np.einsum("rd,ardc->ac", mean, B))
+
+
+def _parts(conditions: Conditions, space: Space | None) -> list[Callable[[Samples], Array]]:
+    """Inputs, labels and firing levels of rows."""
+    exact = Conditions(*(np.asarray(part, float) for part in conditions))
+    return [partial(_inputs_of, space), itemgetter(1), partial(_firing_of, exact)]
+
+
+def _inputs_of(space: Space | None, samples: Samples) -> Array:
+    return _inputs(samples, space)
+
+
+def _firing_of(conditions: Conditions, samples: Samples) -> Array:
+    xp = array_namespace(samples.X)
+    exact = samples._replace(
+        X=xp.astype(samples.X, xp.float64),
+        gaps=None if samples.gaps is None else xp.astype(samples.gaps, xp.float64),
+    )
+    return firing(exact, conditions).T
 
 
 def _weights(samples: Samples) -> Array:

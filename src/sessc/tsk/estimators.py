@@ -14,14 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
 from .._progress import CallbackSupportMixin, Progress, with_callbacks
-from ..cluster.base import Clusters, SoftSubspace, settled, step
+from ..cluster.base import Clusters, SoftSubspace, settled, step, with_gaps_found, with_space
 from ..cluster.documentation import documented
 from ..cluster.ranges import COUNT, NOT_NEGATIVE, POSITIVE, Range, Ranges, check_parameters, or_auto
 from ..rows.base import Samples
 from ..rows.extent import Extent
 from ..rows.read import read_rows
 from ..rows.target import Target
-from ..rules.base import RuleBase, default_names
+from ..rules.base import Cells, Conditions, RuleBase
 from ..rules.explanation import Explanation
 from ..solve.memory import Memory, online
 from ..terms.objective import Parameters, Statistics
@@ -29,7 +29,6 @@ from .consequents import Gram, gram, solve_gram
 from .recipe import (
     CLASSES,
     MEASUREMENTS,
-    Conditions,
     Kind,
     Names,
     Problem,
@@ -45,7 +44,6 @@ from .recipe import (
     rule_base,
     seen_by,
 )
-from .refine import Moving
 
 __all__ = [
     "ALPHA",
@@ -108,9 +106,14 @@ class RuleModel(CallbackSupportMixin, BaseEstimator):
         """The predicted class or value of each row."""
         return self._each_row(X, RuleBase.__call__)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
 
 def _formula_of_rows(formula: Any, rules: RuleBase, samples: Samples) -> Array:
-    return formula(rules, samples.X)
+    return formula(rules, Cells(samples.X))
 
 
 class ClassAnswers(ClassifierMixin, RuleModel):
@@ -192,6 +195,7 @@ class _TSK(RuleModel):
         standardize: bool,
         random_state: Any,
         n_jobs: int | None,
+        categorical_features: Any,
     ):
         self.n_rules = n_rules
         self.order = order
@@ -205,6 +209,7 @@ class _TSK(RuleModel):
         self.standardize = standardize
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -224,10 +229,17 @@ class _TSK(RuleModel):
         self._learn(self._read(X, y, sample_weight), y)
         return self
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Problem:
-        rows = read_rows(self, X, y, sample_weight, reset=True, supervised=True)
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any = None, growing: bool = False
+    ) -> Problem:
+        rows = read_rows(self, X, y, sample_weight, reset=True, supervised=True, growing=growing)
         return pose(
-            rows, self._kind, classes=classes, class_weight=self.class_weight, standardize=self.standardize
+            rows,
+            self._kind,
+            classes=classes,
+            class_weight=self.class_weight,
+            standardize=self.standardize,
+            held=bool(self.refine),
         )
 
     @property
@@ -249,9 +261,10 @@ class _TSK(RuleModel):
         rows = problem.rows
         self._stream = Stream(rows.center, rows.scale, problem.extent, problem.target, parameters)
         [consequents] = least_squares(problem, conditions, self.order, [self.alpha])
-        rules = Moving.from_rules(*conditions, consequents)
-        [rules], self.refine_history_ = improved(problem, rules, self._recipe, [self.conditions], progress.step)
-        self._keep(problem, rules)
+        [found], self.refine_history_ = improved(
+            problem, conditions, consequents, self._recipe, [self.conditions], progress.step
+        )
+        self._keep(problem, *found)
         progress.finish()
 
     @available_if(_does_not_refine)
@@ -261,22 +274,25 @@ class _TSK(RuleModel):
     ) -> Self:
         check_parameters(self)
         if not hasattr(self, "_stream"):
-            self._learn(self._read(X, y, sample_weight, classes), y)
+            self._learn(self._read(X, y, sample_weight, classes, growing=True), y)
         stream = self._stream
-        rows = stream.target.encode(read_rows(self, X, y, sample_weight, supervised=True))
+        rows = stream.target.encode(read_rows(self, X, y, sample_weight, supervised=True, growing=True))
         rows = rows.standardized(rows.at_home(stream.center), rows.at_home(stream.scale))
+        rows = with_gaps_found(rows, stream.extent)
         recalled = stream.memory.of(rows.weight, memory)
         masses = stream.target.masses(rows)
         if masses is not None:
             masses = recalled.added(stream.masses, masses)
         by_class = stream.target.weights(self.class_weight, lambda: recalled.whole(masses))
         extent = replace(stream.extent, weight=recalled.stands_for)
-        problem = Problem(rows, extent, stream.target, self._kind, by_class)
+        problem = Problem(rows, extent, stream.target, self._kind, by_class, self.standardize)
         stream = replace(stream, memory=recalled, masses=masses)
         stream, conditions = self._moved(problem, stream)
-        remembered = recalled.added(stream.gram, problem.fit_rows.sum(partial(gram, *conditions, self.order)))
-        [consequents] = solve_gram(recalled.whole(remembered), len(conditions.centers), np.asarray([self.alpha]))
-        self._keep(problem, Moving.from_rules(*conditions, consequents))
+        space = None if rows.layout is None else extent.whole_space
+        found = problem.fit_rows.sum(partial(gram, conditions, self.order, space))
+        remembered = recalled.added(stream.gram, found)
+        [consequents] = solve_gram(recalled.whole(remembered), len(conditions.linear), np.asarray([self.alpha]))
+        self._keep(problem, conditions, consequents)
         self._stream = replace(stream, gram=remembered)
         return self
 
@@ -286,7 +302,8 @@ class _TSK(RuleModel):
             assert self.rules is not None
             return stream, given_conditions(problem, self.rules)
         memory, objective = stream.memory, settled(self._clusterer(), problem.extent)
-        sums, parameters, _ = step(objective, problem.rows, stream.parameters, memory, stream.clusters)
+        before = with_space(stream.parameters, problem.extent, problem.rows)
+        sums, parameters, _ = step(objective, problem.rows, before, memory, stream.clusters)
         found = Clusters(objective, parameters)
         seen = memory.added(stream.members, members(problem, found))
         conditions = conditions_of(problem, found, memory.whole(seen), self.width_scale)
@@ -305,20 +322,16 @@ class _TSK(RuleModel):
             raise ValueError(
                 f"the rules have {rules.n_features} features and X has {self.n_features_in_} features."
             )
-        if hasattr(self, "feature_names_in_") and self._names.features != rules.feature_names:
-            raise ValueError(
-                f"X has the columns {self._names.features}, and the rules are about {rules.feature_names}."
-            )
+        names = tuple(column.name for column in self._columns)
+        if hasattr(self, "feature_names_in_") and names != rules.feature_names:
+            raise ValueError(f"X has the columns {names}, and the rules are about {rules.feature_names}.")
 
     def _named(self, y: Any) -> Names:
         """What the rules will call things, by what X and y do."""
-        given = getattr(self, "feature_names_in_", None)
-        features = default_names(self.n_features_in_) if given is None else tuple(map(str, given))
-        choices = self.rules.choices if isinstance(self.rules, RuleBase) else ()
-        return Names(features, str(getattr(y, "name", None) or "y"), choices)
+        return Names(self._columns, str(getattr(y, "name", None) or "y"))
 
-    def _keep(self, problem: Problem, rules: Moving) -> None:
-        found = rule_base(problem, rules, self._recipe, self._names)
+    def _keep(self, problem: Problem, conditions: Conditions, consequents: np.ndarray) -> None:
+        found = rule_base(problem, conditions, consequents, self._recipe, self._names)
         self.rules_ = replace(found, summary=seen_by(found, problem))
         self.n_rules_ = self.rules_.n_rules
         self.feature_importances_ = importances(problem, self.rules_)
@@ -379,7 +392,13 @@ rules_ : RuleBase
         Empty without refinement."""
 
 
+_CATEGORIES = """\
+categorical_features : "from_dtype", names, positions, mask or None, default="from_dtype"
+        Columns that are categories: by default those of a frame that hold text, truth values or categories, and no
+        others; None takes no column for one."""
+
 DOCUMENTATION = {
+    "categories": _CATEGORIES,
     "rules": _RULE_PARAMETERS,
     "fitted": _FITTED_PARAMETERS,
     "more": _MORE_PARAMETERS,
@@ -408,6 +427,7 @@ class TSKClassifier(_TSK, ClassAnswers):
     {more}
     n_jobs : int, default=None
         Threads over blocks of rows; results do not depend on it.
+    {categories}
 
     Attributes
     ----------
@@ -450,6 +470,7 @@ class TSKClassifier(_TSK, ClassAnswers):
         standardize: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
+        categorical_features: Any = "from_dtype",
     ):
         super().__init__(
             n_rules=n_rules,
@@ -464,6 +485,7 @@ class TSKClassifier(_TSK, ClassAnswers):
             standardize=standardize,
             random_state=random_state,
             n_jobs=n_jobs,
+            categorical_features=categorical_features,
         )
         self.class_weight = class_weight
 
@@ -482,6 +504,7 @@ class TSKRegressor(_TSK, ValueAnswers):
     {more}
     n_jobs : int, default=None
         Threads over blocks of rows; results do not depend on it.
+    {categories}
 
     Attributes
     ----------
@@ -512,6 +535,7 @@ class TSKRegressor(_TSK, ValueAnswers):
         standardize: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
+        categorical_features: Any = "from_dtype",
     ):
         super().__init__(
             n_rules=n_rules,
@@ -526,4 +550,5 @@ class TSKRegressor(_TSK, ValueAnswers):
             standardize=standardize,
             random_state=random_state,
             n_jobs=n_jobs,
+            categorical_features=categorical_features,
         )

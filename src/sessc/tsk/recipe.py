@@ -23,23 +23,24 @@ from ..cluster.base import Clusters, SoftSubspace, clusters, label_loss, startin
 from ..cluster.named import SESSC
 from ..cluster.ranges import check_parameters
 from ..rows.base import Rows, Samples
+from ..rows.columns import Category, Column, Number, default_names
 from ..rows.extent import Extent, centered, standardized
+from ..rows.layout import Space
+from ..rows.robust import robust
 from ..rows.sample import few
 from ..rows.target import Classes, Measurements, Target
-from ..rules.base import RuleBase, default_names
-from ..rules.choices import Choice
+from ..rules.base import Cells, Conditions, RuleBase
 from ..rules.links import Identity, Link, Proportions, Softmax
 from ..rules.summary import Summary, summarize
 from ..terms.losses import LogLoss
 from ..terms.objective import Expansion, Objective, Statistics, statistics_of
 from .consequents import ridge_path
-from .refine import CrossEntropy, Moving, OutputLoss, Pulls, SquaredError, refine
+from .refine import CrossEntropy, OutputLoss, Pulls, SquaredError, plan_of, refine
 from .simplify import concise
 
 __all__ = [
     "CLASSES",
     "MEASUREMENTS",
-    "Conditions",
     "Kind",
     "Names",
     "Problem",
@@ -131,6 +132,8 @@ class Problem:
     kind: Kind
     class_weight: np.ndarray | None = None
     """What a row of each class counts in least squares and refinement, beside its weight."""
+    standardized: bool = True
+    """Whether the coordinates are those that people compare columns by."""
 
     @property
     def fit_rows(self) -> Rows:
@@ -146,29 +149,29 @@ class Problem:
         return clusters(clusterer, self.rows, self.extent, self.target, starts, progress)
 
 
-class Conditions(NamedTuple):
-    """Centres and widths (R, D) of the conditions of all rules."""
-
-    centers: np.ndarray
-    widths: np.ndarray
-
-
 class Names(NamedTuple):
     """What things are called in the rules."""
 
-    features: tuple[str, ...]
+    columns: tuple[Column, ...]
     target: str = "y"
-    choices: tuple[Choice, ...] = ()
 
 
-def pose(rows: Rows, kind: Kind, *, classes: Any = None, class_weight: Any = None, standardize: bool) -> Problem:
-    """Rows as a problem, in the coordinates of the rules: z-scores, or the units kept and the mean taken off."""
+def pose(
+    rows: Rows, kind: Kind, *, classes: Any = None, class_weight: Any = None, standardize: bool, held: bool = False
+) -> Problem:
+    """Rows as a problem, in the coordinates of the rules: z-scores, or the units kept and the mean taken off.
+
+    With ``held`` no cell decides where the data sit: tails are held at limits.
+    """
     target, rows = kind.learn(rows, classes)
     by_class = target.weights(class_weight, partial(target.masses, rows))
-    rows, extent = (standardized if standardize else centered)(rows)
+    if held:
+        rows, extent = robust(rows, standardize)
+    else:
+        rows, extent = (standardized if standardize else centered)(rows)
     if rows.scale is None:
         rows = rows.standardized(rows.center, array_namespace(rows.center).ones_like(rows.center))
-    return Problem(rows, extent, target, kind, by_class)
+    return Problem(rows, extent, target, kind, by_class, standardize)
 
 
 def fresh_clusterer(clusterer: Any, kind: Kind, n_rules: int, random_state: Any) -> SoftSubspace:
@@ -201,84 +204,150 @@ def members(problem: Problem, found: Clusters) -> Statistics:
 
 
 def _member_sums(objective: Objective, coefficients: Array, samples: Samples) -> Statistics:
-    return statistics_of(Expansion.of(samples), objective.memberships(coefficients, objective.columns(samples)))
+    return statistics_of(Expansion.of(samples, n_numbers=samples.n_numbers), objective.memberships(coefficients, objective.columns(samples)))
 
 
 def conditions_of(problem: Problem, found: Clusters, sums: Statistics, width_scale: Any) -> Conditions:
-    """Clusters as conditions, from sums over their members; a feature that never varies gets none.
+    """Clusters as conditions, from sums over their members; a column that never varies gets none.
 
-    Widths are standard deviations: the paper's Sigma = h * deviation is their square.
+    Widths are standard deviations: the paper's Sigma = h * deviation is their square. A level adds the logarithm of
+    how much commoner it is in the cluster than among all rows, over h; a gap what cells that are there add on average.
     """
-    V, spread = to_numpy(found.parameters.V), to_numpy(problem.extent.spread)
-    h = float(np.sqrt(V.shape[1])) if width_scale == "auto" else float(width_scale)
-    sigma = np.sqrt(h * deviations(sums, V, spread))
-    return Conditions(V, np.where(spread > 0, sigma, np.inf).astype(sigma.dtype))
+    space, extent = problem.extent.whole_space, problem.extent
+    V, spread = to_numpy(found.parameters.V), to_numpy(extent.spread)
+    h = float(np.sqrt(extent.n_columns)) if width_scale == "auto" else float(width_scale)
+    numbers, n_numbers = space.layout.numbers, space.layout.n_numbers
+    sigma = np.sqrt(h * deviations(sums, V[:, :n_numbers], spread[numbers], space))
+    widths = np.where(spread[numbers] > 0, sigma, np.inf).astype(sigma.dtype)
+    bells = Conditions.bells(V[:, :n_numbers], widths)
+    if extent.layout is None:
+        return bells
+    linear = np.concatenate([bells.linear, _commoner(sums, space) / h], axis=1)
+    unknown = on_average(linear, bells.precisions, extent)
+    return Conditions(*(like(part, V) for part in (bells.constants, linear, bells.precisions, unknown)))
 
 
-def deviations(sums: Statistics, V: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """Root mean square distance of each cluster's members from its centre, by feature; some in any case."""
-    mass, x, xx = (like(to_numpy(part), V) for part in (sums.mass[:, None], sums.x, sums.xx))
+def _commoner(sums: Statistics, space: Space) -> np.ndarray:
+    """How much commoner each level is among members than among all rows, as logarithms (R, all levels).
+
+    As if each cluster had one more row, which is like all rows are.
+    """
+    n_numbers = space.layout.n_numbers
+    overall, group = space.origin[n_numbers:], space.layout.group[n_numbers:]
+    inside = (to_numpy(sums.x)[:, n_numbers:] + overall) / (_known(sums, space)[:, group] + 1)
+    return np.log(np.divide(inside, overall, out=np.ones_like(inside), where=overall > 0))
+
+
+def on_average(linear: np.ndarray, precisions: np.ndarray, extent: Extent) -> np.ndarray:
+    """What cells that are there add on average, (R, J)."""
+    space = extent.whole_space
+    layout, n_columns = space.layout, len(space.total)
+    squares = to_numpy(extent.spread).astype(float)[layout.numbers] ** 2
+    adds = linear * space.origin
+    adds[:, : layout.n_numbers] = -0.5 * precisions * squares
+    return adds @ np.eye(n_columns)[layout.group]
+
+
+def _known(sums: Statistics, space: Space) -> np.ndarray:
+    """What members count that have a cell in each column, (R, J)."""
+    known = np.repeat(to_numpy(sums.mass)[:, None], len(space.total), axis=1)
+    known[:, list(sums.gap_columns)] -= to_numpy(sums.gaps)
+    return np.maximum(known, 0.0)
+
+
+def deviations(sums: Statistics, V: np.ndarray, spread: np.ndarray, space: Space | None = None) -> np.ndarray:
+    """Root mean square distance of each cluster's members from its centre, by number; some in any case."""
+    mass = sums.mass[:, None] if space is None else _known(sums, space)[:, space.layout.numbers]
+    mass, x, xx = (like(to_numpy(part), V) for part in (mass, sums.x[:, : V.shape[1]], sums.xx))
     scatter = divide(xx - 2 * V * x, mass, otherwise=-V * V) + V * V
     return np.sqrt(np.maximum(scatter, (WIDTH_FLOOR * spread) ** 2))
 
 
 def given_conditions(problem: Problem, rules: RuleBase) -> Conditions:
-    """The conditions of rules that are there already."""
+    """The conditions of rules that are there already, in the coordinates of the problem."""
     center, scale = to_numpy(problem.rows.center), to_numpy(problem.rows.scale)
-    V, width = (rules.centers_in_units - center) / scale, rules.widths_in_units / scale
-    return Conditions(like(V, center), like(width, center))
+    numbers, n_numbers = rules.layout.numbers, rules.layout.n_numbers
+    factor, shift = (scale / rules.scale)[numbers], ((center - rules.mean) / rules.scale)[numbers]
+    along, p = np.array(rules.linear, float), np.asarray(rules.precisions, float)
+    # l (f z + s) - p / 2 (f z + s)^2, in powers of z
+    level = along[:, :n_numbers] * shift - 0.5 * p * shift * shift
+    along[:, :n_numbers] = factor * (along[:, :n_numbers] - p * shift)
+    unknown = np.array(rules.unknown, float)
+    unknown[:, numbers] -= level
+    parts = (rules.constants + level.sum(axis=1), along, p * factor * factor, unknown)
+    return Conditions(*(like(part, center) for part in parts))
 
 
 def least_squares(problem: Problem, conditions: Conditions, order: int, alphas: Sequence[float]) -> np.ndarray:
     """Conclusions (len(alphas), R, 1 or 1 + D, C) by least squares, for every penalty."""
-    return ridge_path(problem.fit_rows, *conditions, order, np.asarray(alphas, dtype=float))
+    alphas = np.asarray(alphas, dtype=float)
+    return ridge_path(problem.fit_rows, conditions, order, alphas, problem.extent.space)
 
 
 def improved(
     problem: Problem,
-    moving: Moving,
+    conditions: Conditions,
+    consequents: np.ndarray,
     recipe: Recipe,
     lengths: Sequence[float | None] = (None,),
     stop: Callable[[], bool] = lambda: False,
-) -> tuple[list[Moving], np.ndarray]:
+) -> tuple[list[tuple[Conditions, np.ndarray]], np.ndarray]:
     """Rules refined, and made as short as each number of conditions asks for; and how refinement went."""
     if not recipe.refine:
         if any(length is not None for length in lengths):
             raise ValueError("conditions needs refinement to choose them; set refine to a few hundred.")
-        return [moving] * len(lengths), np.empty(0)
-    low, high = to_numpy(problem.extent.low), to_numpy(problem.extent.high)
-    pulls = Pulls(ridge=recipe.alpha, start=recipe.pull, within=(low, high))
-    rows, loss = problem.fit_rows, problem.kind.loss
-    moving = replace(moving, consequents=problem.kind.first_scale * moving.consequents)
-    moving, history = refine(rows, moving, loss, pulls, max_iter=recipe.refine, stop=stop)
-    return concise(rows, moving, loss, pulls, lengths, max_iter=recipe.refine), history
+        return [(conditions, consequents)] * len(lengths), np.empty(0)
+    rows, loss, plan = problem.fit_rows, problem.kind.loss, plan_of(problem.extent)
+    pulls = Pulls(ridge=recipe.alpha, start=recipe.pull)
+    moving = plan.moving(conditions, problem.kind.first_scale * consequents)
+    moving, history = refine(rows, plan, moving, loss, pulls, max_iter=recipe.refine, stop=stop)
+    found = concise(rows, plan, moving, loss, pulls, lengths, max_iter=recipe.refine)
+    return [(plan.conditions(one), one.consequents) for one in found], history
 
 
-def rule_base(problem: Problem, moving: Moving, recipe: Recipe, names: Names | None = None) -> RuleBase:
+def rule_base(
+    problem: Problem, conditions: Conditions, consequents: np.ndarray, recipe: Recipe, names: Names | None = None
+) -> RuleBase:
     """The rules in z-scores, by which people compare features, whatever they were learned in."""
-    rows, unit = problem.rows, to_numpy(problem.extent.scale)
+    rows, extent = problem.rows, problem.extent
     center, scale = to_numpy(rows.center), to_numpy(rows.scale)
-    consequents = problem.target.lines_in_units(moving.consequents)
-    consequents[:, 1:] *= unit[: consequents.shape[1] - 1, None]
-    alone = len(moving.centers) == 1  # and fires always, whatever its conditions
-    names = Names(default_names(len(center))) if names is None else names
+    unit = np.ones_like(scale) if problem.standardized else to_numpy(extent.scale)
+    space = extent.whole_space
+    n_numbers, numbers = space.layout.n_numbers, space.layout.numbers
+    by_feature = unit[space.layout.group]
+    consequents = problem.target.lines_in_units(consequents)
+    consequents[:, 1:] *= by_feature[: consequents.shape[1] - 1, None]
+    alone = len(conditions.linear) == 1  # and fires always, whatever its conditions
+    parts = Conditions(
+        conditions.constants,
+        conditions.linear * by_feature,
+        conditions.precisions * unit[numbers] ** 2,
+        conditions.unknown,
+    )
+    columns = tuple(map(Number, default_names(len(center)))) if names is None else names.columns
+    if names is None and space.layout.n_numbers < len(center):
+        columns = tuple(_unnamed(j, n) for j, n in enumerate(space.layout.levels))
     return RuleBase(
-        centers=like(moving.centers / unit, center),
-        widths=like(np.where(alone, np.inf, moving.widths / unit), center),
+        *(like(0 * part if alone else part, center) for part in parts),
         consequents=like(consequents, center),
         mean=center,
         scale=scale * unit,
         link=problem.kind.link(recipe),
-        feature_names=names.features,
+        columns=columns,
+        fill=like(space.origin, center),
+        limits=None if rows.limits is None else np.stack([to_numpy(end) for end in rows.limits]),
         classes=problem.target.labels,
-        target_name=names.target,
-        choices=names.choices,
+        target_name="y" if names is None else names.target,
     )
+
+
+def _unnamed(column: int, n_levels: int) -> Column:
+    return Category(f"x{column}", tuple(range(n_levels))) if n_levels else Number(f"x{column}")
 
 
 def _total(formula: Callable[[RuleBase, Array], Array], rules: RuleBase, samples: Samples) -> np.ndarray:
     """A formula of rules and samples summed over rows by weight."""
-    found = formula(rules, samples.X)
+    found = formula(rules, Cells(samples.X))
     xp = array_namespace(found)
     return to_numpy(xp.sum(found, axis=0) if samples.weight is None else samples.weight @ found).astype(float)
 
@@ -295,4 +364,4 @@ def seen_by(rules: RuleBase, problem: Problem) -> Summary:
     rows = problem.rows.as_given()
     support = rows.sum(partial(_total, RuleBase.firing, rules)) / problem.extent.weight
     X, weight, n_rows = few(rows, REMEMBERED_ROWS)
-    return summarize(X, support, weight, n_rows=n_rows)
+    return summarize(X, support, weight, n_rows=n_rows, levels=rules.layout.levels)

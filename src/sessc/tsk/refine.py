@@ -1,19 +1,20 @@
 """Descent on a whole rule base at once, from where clustering and least squares left it.
 
-Least squares moves only what rules conclude. Here centres ``v``, conditions and conclusions ``b`` move together,
-downhill on
+Least squares moves only what rules conclude. Here conditions and conclusions ``b`` move together, downhill on
 
 .. math::
     J = \\sum_n s_n\\, \\ell(y_n, o_n) + \\alpha \\Big( \\|\\bar b\\|^2 + \\sum_{r} \\|b_r - \\bar b\\|_k^2 \\Big)
-        + \\tau \\sum_{rd} \\big( (v_{rd} - v_{rd}^0)^2 + (p_{rd} - p_{rd}^0)^2 \\big)
-        + \\kappa \\sum_{rd} p_{rd}, \\qquad p_{rd} \\ge 0.
+        + \\tau \\sum_r \\|\\theta_r - \\theta_r^0\\|^2 + \\kappa \\sum_{rj} \\|\\theta_{rj}\\|.
 
 What rules conclude alike, the mean ``b`` of all, costs the same however many say it, and its constant nothing.
 What sets them apart costs more, slopes ``k`` times as much as constants: rules fall back on a linear model, not on
 a constant.
-A condition counts by its precision ``p``, one over its width squared, so a condition of precision zero is "any
-value". With ``g`` the slope of the loss along the logits of the firing levels, all that centres and precisions
-need is ``g @ [1, z, z^2]``: the product that clustering makes of memberships.
+
+What a rule asks for is linear in ``[1, x, (m - z^2) / 2, gaps]``, whose coefficients ``theta`` are its constant, the
+slopes of numbers and what levels add, the precisions of numbers, which are not negative, and what gaps add. Each of
+these inputs has the mean zero, and is zero where its cell is missing: a gap counts as a cell does on average, and
+besides as much as gaps themselves turn out to say. With ``g`` the slope of the loss along the logits, the slope along
+``theta`` is ``g @ inputs``: the product that clustering makes of memberships.
 """
 
 from __future__ import annotations
@@ -29,10 +30,27 @@ from scipy.optimize import Bounds, minimize
 from .._array import Array, array_namespace, like, softmax, to_numpy
 from .._runtime import at_work
 from ..rows.base import Rows, Samples
+from ..rows.columns import few
+from ..rows.extent import Extent
+from ..rows.layout import Space
+from ..rules.base import Conditions, filled
 
-__all__ = ["CrossEntropy", "Moving", "OutputLoss", "Pulls", "SquaredError", "prepare", "refine", "slope"]
+__all__ = [
+    "CrossEntropy",
+    "Moving",
+    "OutputLoss",
+    "Plan",
+    "Prepared",
+    "Pulls",
+    "SquaredError",
+    "plan_of",
+    "refine",
+    "slope",
+]
 
 
+NARROWEST = 0.1
+"""Bell curves are at least this wide, in units of their column."""
 APART = 10.0
 """What a slope of a rule costs that others do not have, beside one that all have."""
 
@@ -74,30 +92,14 @@ class SquaredError(OutputLoss):
 class Moving:
     """Rules as descent sees them, or a direction among rules; they add."""
 
-    centers: np.ndarray
-    """Shape (R, D)."""
-    precisions: np.ndarray
-    """Shape (R, D); zero where a feature has no condition."""
+    theta: np.ndarray
+    """What rules ask for, shape (R, inputs): constant, features, precisions, gaps."""
     consequents: np.ndarray
     """Shape (R, 1 or 1 + D, C)."""
     loss: float = 0.0
 
-    @classmethod
-    def from_rules(cls, centers: np.ndarray, widths: np.ndarray, consequents: np.ndarray) -> Moving:
-        return cls(centers.astype(float), widths.astype(float) ** -2, consequents.astype(float))
-
-    @property
-    def widths(self) -> np.ndarray:
-        with np.errstate(divide="ignore"):
-            return self.precisions**-0.5
-
     def __add__(self, other: Moving) -> Moving:
-        return Moving(
-            self.centers + other.centers,
-            self.precisions + other.precisions,
-            self.consequents + other.consequents,
-            self.loss + other.loss,
-        )
+        return Moving(self.theta + other.theta, self.consequents + other.consequents, self.loss + other.loss)
 
     def rounded(self, loss: OutputLoss) -> Moving:
         """The same to three digits, whatever the last ones were; zero stays zero, and the level where it is."""
@@ -109,13 +111,90 @@ class Moving:
         return replace(rounded, consequents=rounded.consequents + off)
 
     def flat(self) -> np.ndarray:
-        return np.concatenate([self.centers.ravel(), self.precisions.ravel(), self.consequents.ravel()])
+        return np.concatenate([self.theta.ravel(), self.consequents.ravel()])
 
     def like(self, flat: np.ndarray) -> Moving:
         """Rules of the same shape from a flat array."""
-        V, P, B = np.split(flat, [self.centers.size, 2 * self.centers.size])
-        shape = self.centers.shape
-        return Moving(V.reshape(shape), P.reshape(shape), B.reshape(self.consequents.shape))
+        theta, B = np.split(flat, [self.theta.size])
+        return Moving(theta.reshape(self.theta.shape), B.reshape(self.consequents.shape))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the inputs of conditions are.
+
+    Parameters
+    ----------
+    space : Space
+    squares : array of shape (numbers,)
+        The mean square of each.
+    gaps : tuple of int
+        Columns whose gaps are many enough to say something.
+    """
+
+    space: Space
+    squares: np.ndarray
+    gaps: tuple[int, ...]
+
+    @property
+    def group(self) -> np.ndarray:
+        """The column that each input is about, (inputs,); -1 for the constant."""
+        layout = self.space.layout
+        return np.concatenate([[-1], layout.group, layout.numbers, np.asarray(self.gaps, int)]).astype(int)
+
+    @property
+    def is_precision(self) -> np.ndarray:
+        """Which inputs are squares, (inputs,)."""
+        layout = self.space.layout
+        first = 1 + layout.n_features
+        return (np.arange(len(self.group)) >= first) & (np.arange(len(self.group)) < first + layout.n_numbers)
+
+    def moving(self, conditions: Conditions, consequents: np.ndarray) -> Moving:
+        """Rules as descent sees them."""
+        constants, linear, p, unknown = (np.asarray(part, float) for part in conditions)
+        average = linear * self.space.origin
+        average[:, : p.shape[1]] = -0.5 * p * self.squares
+        constants = constants + average.sum(axis=1)
+        together = average @ np.eye(unknown.shape[1])[self.space.layout.group]
+        gaps = (unknown - together)[:, list(self.gaps)]
+        return Moving(np.concatenate([constants[:, None], linear, p, gaps], axis=1), consequents.astype(float))
+
+    def conditions(self, rules: Moving) -> Conditions:
+        """And back."""
+        layout = self.space.layout
+        ends = np.cumsum([1, layout.n_features, layout.n_numbers])
+        constants, linear, p, gaps = np.split(rules.theta, ends, axis=1)
+        average = linear * self.space.origin
+        average[:, : layout.n_numbers] = -0.5 * p * self.squares
+        unknown = average @ np.eye(len(layout.levels))[layout.group]
+        unknown[:, list(self.gaps)] += gaps
+        return Conditions(constants[:, 0] - average.sum(axis=1), linear, p, unknown)
+
+    def prepare(self, samples: Samples) -> Prepared:
+        """A block of rows with what every evaluation needs of it."""
+        X, xp, layout = samples.X, array_namespace(samples.X), self.space.layout
+        known = filled(samples, self.space.origin, layout)
+        squares = like(self.squares, X) - X[:, : layout.n_numbers] * X[:, : layout.n_numbers]
+        if samples.gaps is not None:
+            lacks = np.asarray(samples.gap_columns)[:, None] == layout.numbers
+            squares = squares * (1 - samples.gaps @ like(lacks, X))
+        parts = [xp.ones_like(X[:, :1]), known - like(self.space.origin, X), 0.5 * squares]
+        if self.gaps:
+            assert samples.gaps is not None
+            parts += [samples.gaps[:, samples.gap_columns.index(j), None] for j in self.gaps]
+        Y = xp.zeros(samples.Y.shape[::-1], dtype=samples.Y.dtype, device=getattr(samples.Y, "device", None))
+        Y += samples.Y.T  # written out: reductions over classes then run along contiguous rows
+        ones = xp.ones_like(X[:, :1])
+        return Prepared(xp.concat(parts, axis=1), xp.concat([ones, known], axis=1), Y, samples.weight)
+
+
+def plan_of(extent: Extent) -> Plan:
+    """What the inputs of conditions are for rows of this extent."""
+    space = extent.whole_space
+    squares = to_numpy(extent.spread).astype(float)[space.layout.numbers] ** 2
+    least = few(extent.weight)
+    many = [] if extent.known is None else np.flatnonzero((1 - extent.known >= least) & (extent.known > 0)).tolist()
+    return Plan(space, squares, tuple(many))
 
 
 @dataclass(frozen=True)
@@ -125,69 +204,60 @@ class Pulls:
     ridge: float = 0.0
     """alpha, towards conclusions that are alike and flat."""
     start: float = 0.0
-    """tau, towards where centres and precisions began."""
+    """tau, towards where conditions began."""
     nothing: float = 0.0
     """kappa, towards no conditions at all."""
-    within: tuple[np.ndarray, np.ndarray] | None = None
-    """Smallest and largest centres (D,): a condition about a value that never occurs is hard to read."""
 
-    def __call__(self, rules: Moving, start: Moving) -> Moving:
+    def __call__(self, rules: Moving, start: Moving, group: np.ndarray) -> Moving:
         """The penalty and its slope."""
         common = rules.consequents.mean(axis=0)
         apart = rules.consequents - common
         common[0] = 0.0  # a constant common to all rules is free
         priced = apart.copy()
         priced[:, 1:] *= APART
-        from_start = rules.centers - start.centers, rules.precisions - start.precisions
-        squares = sum(float(np.sum(part * part)) for part in from_start)
+        from_start = np.where(group < 0, 0.0, rules.theta - start.theta)  # constants are free
+        size, along = _sizes(rules.theta, group) if self.nothing else (0.0, 0.0)
         return Moving(
-            2 * self.start * from_start[0],
-            2 * self.start * from_start[1] + self.nothing,
+            2 * self.start * from_start + self.nothing * along,
             2 * self.ridge * (priced + common / len(priced)),
             self.ridge * float(np.sum(priced * apart) + np.sum(common * common))
-            + self.start * squares
-            + self.nothing * float(np.sum(rules.precisions)),
+            + self.start * float(np.sum(from_start * from_start))
+            + self.nothing * size,
         )
+
+
+SMOOTH = 0.02
+"""A group of coefficients this small is priced like its square, so that the price is smooth."""
+
+
+def _sizes(theta: np.ndarray, group: np.ndarray) -> tuple[float, np.ndarray]:
+    """The sum of the sizes of all conditions, and its slope."""
+    member = (group[:, None] == np.unique(group[group >= 0])).astype(float)
+    sizes = np.sqrt((theta * theta) @ member + SMOOTH**2)
+    return float(np.sum(sizes)), theta * ((1 / sizes) @ member.T)
 
 
 class Prepared(NamedTuple):
     """A block of rows with what every evaluation needs of it."""
 
-    columns: Array
-    """``[1, z, z^2]``, shape (n, 1 + 2 D)."""
+    conditions: Array
+    """What conditions are linear in, shape (n, inputs)."""
+    conclusions: Array
+    """What conclusions are linear in, ``[1, x]``, shape (n, 1 + D)."""
     Y: Array
     """Labels (C, n)."""
     weight: Array | None
 
 
-def prepare(samples: Samples) -> Prepared:
-    xp = array_namespace(samples.X)
-    columns = xp.concat([xp.ones_like(samples.X[:, :1]), samples.X, samples.X * samples.X], axis=1)
-    labels: Array = samples.Y
-    Y = xp.zeros(labels.shape[::-1], dtype=labels.dtype, device=getattr(labels, "device", None))
-    Y += labels.T  # written out: reductions over classes then run along contiguous rows
-    return Prepared(columns, Y, samples.weight)
-
-
 def slope(loss: OutputLoss, rules: Moving, samples: Prepared) -> Moving:
     """The loss of a block of rows, and how it changes with everything that moves."""
-    columns = samples.columns
-    xp = array_namespace(columns)
-    V, P, B = (like(part, columns) for part in (rules.centers, rules.precisions, rules.consequents))
-    n_features = V.shape[1]
-    PV = P * V
-    logits = xp.concat([-0.5 * xp.sum(PV * V, axis=1, keepdims=True), PV, -0.5 * P], axis=1) @ columns.T
-    F = softmax(logits, axis=0)
+    inputs = samples.conditions
+    xp = array_namespace(inputs)
+    theta, B = like(rules.theta, inputs), like(rules.consequents, inputs)
+    F = softmax(theta @ inputs.T, axis=0)
     value, along, dB = (_linear if B.shape[1] > 1 else _constant)(loss, F, B, samples)
     G = F * (along - xp.sum(F * along, axis=0))
-    sums = G @ columns
-    one, z, zz = sums[:, :1], sums[:, 1 : 1 + n_features], sums[:, 1 + n_features :]
-    return Moving(
-        to_numpy(P * (z - V * one)).astype(float),
-        to_numpy(-0.5 * (zz - 2 * V * z + V * V * one)).astype(float),
-        to_numpy(dB).astype(float),
-        float(xp.sum(value)),
-    )
+    return Moving(to_numpy(G @ inputs).astype(float), to_numpy(dB).astype(float), float(xp.sum(value)))
 
 
 def _constant(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[Array, Array, Array]:
@@ -200,7 +270,7 @@ def _linear(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[Ar
     """The same for conclusions linear in ``[1, z]``: what each rule says is one product, (R, C, n)."""
     xp = array_namespace(F)
     n_rules, n_inputs, n_outputs = B.shape
-    inputs = samples.columns[:, :n_inputs]
+    inputs = samples.conclusions
     says = xp.reshape(xp.permute_dims(B, (0, 2, 1)), (-1, n_inputs)) @ inputs.T
     says = xp.reshape(says, (n_rules, n_outputs, -1))
     value, E = _weighted(loss(xp.sum(F[:, None, :] * says, axis=0), samples.Y), samples)
@@ -216,6 +286,7 @@ def _weighted(found: tuple[Array, Array], samples: Prepared) -> tuple[Array, Arr
 
 def refine(
     rows: Rows,
+    plan: Plan,
     start: Moving,
     loss: OutputLoss,
     pulls: Pulls,
@@ -230,8 +301,9 @@ def refine(
     ----------
     rows : Rows
         Standardised samples, their labels, and the weights the loss should give them.
+    plan : Plan
     start : Moving
-        Where a precision is zero it stays zero.
+        Where a rule has no condition on a column it gets none.
     loss : OutputLoss
     pulls : Pulls
     max_iter : int
@@ -240,15 +312,15 @@ def refine(
     stop : callable
         Called after each iteration; a true answer ends the descent.
     """
-    weight = rows.weight
-    rows = rows.prepared(prepare)
-    low, high = _bounds(start, pulls)
+    weight, group = rows.weight, plan.group
+    rows = rows.prepared(plan.prepare)
+    low, high = _bounds(start, plan)
     start = start.like(np.clip(start.flat(), low, high))
     first = start.flat()
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
         rules = start.like(flat)
-        found = rows.sum(partial(slope, loss, rules)) + pulls(rules, start)
+        found = rows.sum(partial(slope, loss, rules)) + pulls(rules, start, group)
         if loss.level_is_free:
             # Rounding alone would set it in motion, and L-BFGS, which knows nothing of it, makes that grow.
             found = replace(found, consequents=found.consequents - found.consequents.mean(axis=2, keepdims=True))
@@ -277,10 +349,11 @@ def refine(
     return start.like(best), np.asarray(history)
 
 
-def _bounds(rules: Moving, pulls: Pulls) -> tuple[np.ndarray, np.ndarray]:
-    """Smallest and largest values of everything that moves; a precision of zero stays zero."""
-    every = np.full(rules.consequents.size, np.inf)
-    least, most = (-np.inf, np.inf) if pulls.within is None else pulls.within
-    low, high = (np.broadcast_to(bound, rules.centers.shape).ravel() for bound in (least, most))
-    free = np.where(rules.precisions.ravel() > 0, np.inf, 0.0)
-    return np.concatenate([low, np.zeros(free.size), -every]), np.concatenate([high, free, every])
+def _bounds(rules: Moving, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+    """Smallest and largest values of everything that moves; a column without a condition stays so."""
+    group, every = plan.group, np.full(rules.consequents.size, np.inf)
+    asked = np.stack([np.any(rules.theta[:, group == j] != 0, axis=1) for j in group], axis=1) | (group == -1)
+    high = np.where(plan.is_precision, NARROWEST**-2.0, np.inf)
+    low = np.where(plan.is_precision, 0.0, -np.inf)
+    lows, highs = (np.where(asked, bound, 0.0).ravel() for bound in (low, high))
+    return np.concatenate([lows, -every]), np.concatenate([highs, every])

@@ -21,18 +21,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 
 from .._array import Array
 from .._progress import Progress
-from ..cluster.base import Clusters, SoftSubspace, votes
+from ..cluster.base import Clusters, SoftSubspace, each_row, votes
 from ..rows.arrays import ArrayRows
 from ..rows.target import class_of
+from ..rules.base import Cells, Conditions
 from ..rules.links import Link
 from .estimators import decision
-from .recipe import Conditions, Problem, Recipe, conditions_of, improved, least_squares, members, rule_base
-from .refine import Moving
+from .recipe import Problem, Recipe, conditions_of, improved, least_squares, members, rule_base
 
 __all__ = ["Candidate", "Fold", "Grid", "Search", "Trial", "cv_results", "highest", "last_stage", "simplest"]
 
 Candidate = dict[str, Any]
-Formula = Callable[[np.ndarray], np.ndarray]
+Formula = Callable[[Cells], np.ndarray]
 SizeOf = Callable[..., float]
 Task = Callable[["_Work", Candidate], Any]
 
@@ -80,7 +80,7 @@ class Fold:
     def score_clusters(self, found: Clusters, recipe: Recipe) -> float:
         """How well the clusters predict by themselves, before any least squares."""
         formula = partial(_said_by_clusters, self.problem, found)
-        return self.score(formula, formula(self.X), self.problem.kind.link(recipe))
+        return self.score(formula, formula(Cells(self.X)), self.problem.kind.link(recipe))
 
     def score_rules(self, found: Clusters, recipe: Recipe, grid: Grid) -> np.ndarray:
         """Scores (width_scales, alphas, conditions) of the rules made of these clusters."""
@@ -94,9 +94,8 @@ class Fold:
         """Scores (alphas, 1) of least squares, whose outputs for all penalties are one product."""
         path = least_squares(self.problem, conditions, recipe.order, grid.alphas)
         # As if one rule base had the outputs of all penalties side by side.
-        together = Moving.from_rules(*conditions, np.concatenate(path, axis=2))
-        all_rules = rule_base(self.problem, together, recipe)
-        outputs = np.split(all_rules.outputs(self.X), len(path), axis=1)
+        all_rules = rule_base(self.problem, conditions, np.concatenate(path, axis=2), recipe)
+        outputs = np.split(all_rules.outputs(Cells(self.X)), len(path), axis=1)
         consequents = np.split(all_rules.consequents, len(path), axis=2)
         each = zip(consequents, outputs, strict=True)
         return np.asarray(
@@ -109,19 +108,20 @@ class Fold:
         for a, alpha in enumerate(grid.alphas):
             # One penalty at a time, as the plain model has it: descent makes much of a difference in the last bit.
             [consequents] = least_squares(self.problem, conditions, recipe.order, [alpha])
-            start, this = Moving.from_rules(*conditions, consequents), replace(recipe, alpha=alpha)
-            found, _ = improved(self.problem, start, this, grid.conditions)
-            for c, moving in enumerate(found):
-                rules = rule_base(self.problem, moving, this)
-                scores[a, c] = self.score(rules.outputs, rules.outputs(self.X), rules.link)
+            this = replace(recipe, alpha=alpha)
+            found, _ = improved(self.problem, conditions, consequents, this, grid.conditions)
+            for c, one in enumerate(found):
+                rules = rule_base(self.problem, *one, this)
+                scores[a, c] = self.score(rules.outputs, rules.outputs(Cells(self.X)), rules.link)
         return scores
 
 
-def _said_by_clusters(problem: Problem, found: Clusters, X: np.ndarray) -> np.ndarray:
+def _said_by_clusters(problem: Problem, found: Clusters, X: Cells) -> np.ndarray:
     objective, parameters = found.objective.without_labels(), found.parameters
-    rows = ArrayRows(X).standardized(problem.rows.center, problem.rows.scale).prepared(objective.columns)
+    rows = ArrayRows(X.values, levels=problem.rows.levels).clipped(problem.rows.limits)
     outputs = problem.target.in_units(parameters.Z)
-    return rows.map(partial(votes, outputs, objective, objective.coefficients(parameters)))
+    found = Clusters(objective, parameters)
+    return each_row(rows, problem.rows.center, problem.rows.scale, found, problem.extent, partial(votes, outputs))
 
 
 def _takes_weights(scorer: Any) -> bool:
@@ -140,7 +140,7 @@ class _Contender(BaseEstimator):
         return True
 
     def _outputs(self, X: Any) -> np.ndarray:
-        return self.known if X is self.X else self.formula(np.asarray(X))
+        return self.known if X is self.X else self.formula(Cells(np.asarray(X)))
 
 
 class _Classes(ClassifierMixin, _Contender):

@@ -92,6 +92,7 @@ class _Searches(RuleModel):
         standardize: bool,
         random_state: Any,
         n_jobs: int | None,
+        categorical_features: Any,
     ):
         self.n_rules = n_rules
         self.order = order
@@ -109,6 +110,7 @@ class _Searches(RuleModel):
         self.standardize = standardize
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
 
     def _plain(self, seed: Any) -> Any:
         """The model whose parameters are searched."""
@@ -228,7 +230,8 @@ class _Searches(RuleModel):
         return splits, folds
 
     def _posed(self, rows: Rows) -> Problem:
-        return pose(rows, self._kind, class_weight=self.class_weight, standardize=self.standardize)
+        held = bool(self.refine)
+        return pose(rows, self._kind, class_weight=self.class_weight, standardize=self.standardize, held=held)
 
     def _splits(self, X: np.ndarray, y: np.ndarray, counts: np.ndarray, seed: Any) -> Iterator[Split]:
         """Training and test rows of each fold, among rows that exist; ``counts`` says which of those given do."""
@@ -359,6 +362,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
     {more}
     n_jobs : int, default=None
         Processes over folds and candidates; results do not depend on it.
+    {categories}
 
     Attributes
     ----------
@@ -397,6 +401,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
         standardize: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
+        categorical_features: Any = "from_dtype",
     ):
         super().__init__(
             n_rules=n_rules,
@@ -415,6 +420,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
             standardize=standardize,
             random_state=random_state,
             n_jobs=n_jobs,
+            categorical_features=categorical_features,
         )
         self.class_weight = class_weight
 
@@ -426,6 +432,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
             class_weight=self.class_weight,
             standardize=self.standardize,
             random_state=seed,
+            categorical_features=self.categorical_features,
         )
 
 
@@ -439,6 +446,7 @@ class TSKRegressorCV(_Searches, ValueAnswers):
     {more}
     n_jobs : int, default=None
         Processes over folds and candidates; results do not depend on it.
+    {categories}
 
     Attributes
     ----------
@@ -465,6 +473,7 @@ class TSKRegressorCV(_Searches, ValueAnswers):
         standardize: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
+        categorical_features: Any = "from_dtype",
     ):
         super().__init__(
             n_rules=n_rules,
@@ -483,6 +492,7 @@ class TSKRegressorCV(_Searches, ValueAnswers):
             standardize=standardize,
             random_state=random_state,
             n_jobs=n_jobs,
+            categorical_features=categorical_features,
         )
 
     def _plain(self, seed: Any) -> TSKRegressor:
@@ -492,6 +502,7 @@ class TSKRegressorCV(_Searches, ValueAnswers):
             clusterer=self.clusterer,
             standardize=self.standardize,
             random_state=seed,
+            categorical_features=self.categorical_features,
         )
 
 

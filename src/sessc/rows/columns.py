@@ -1,0 +1,387 @@
+"""What the columns of a table are: numbers, dates, or categories with their levels; and tables as arrays of cells.
+
+It is learned once, from the rows a model is fitted to. A cell then is a number, the code of a level, or NaN where it
+is missing or was never seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._array import Array, array_namespace, is_foreign, to_numpy
+from .missing import is_missing
+
+__all__ = [
+    "Category",
+    "Column",
+    "Number",
+    "Tally",
+    "cells_of",
+    "default_names",
+    "few",
+    "grown",
+    "is_frame",
+    "is_plain_frame",
+    "level_counts",
+    "named",
+    "raw_columns",
+    "settle_columns",
+    "tally",
+]
+
+FEW, LEAST_SHARE, MOST_SHARE = 4.0, 0.005, 0.05
+"""Levels that fewer rows have by weight, but no less than the first share of all and no more than the second, are
+pooled: what so few say makes no condition."""
+DAY = np.timedelta64(1, "D")
+TEXTS = ("object", "str", "utf8", "large_string", "<u", "unicode")
+NOT_NUMBERS = ("date", "time", "duration", "period", "interval", "categor", "enum", "bool", *TEXTS)
+"""How the types of columns begin that are not numbers, in pandas and in Polars."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A column of numbers.
+
+    Parameters
+    ----------
+    name : str
+    is_date : bool
+        Whether they are days since 1970, to be read as dates.
+    """
+
+    name: str
+    is_date: bool = False
+
+    n_levels = 0
+
+
+@dataclass(frozen=True)
+class Category:
+    """A column of categories.
+
+    Parameters
+    ----------
+    name : str
+    levels : tuple
+        What cells may be, in the order of their codes.
+    pool : tuple, optional
+        Levels that few rows have and that share one more code; None if there is no such code.
+    """
+
+    name: str
+    levels: tuple[Any, ...]
+    pool: tuple[Any, ...] | None = None
+
+    @property
+    def n_levels(self) -> int:
+        return len(self.levels) + (self.pool is not None)
+
+    @property
+    def labels(self) -> list[str]:
+        """The levels as people read them, the pool last."""
+        other = "another" if "other" in map(str, self.levels) else "other"
+        return [*map(str, self.levels), *([] if self.pool is None else [other])]
+
+    def codes(self, levels: Sequence[Any]) -> np.ndarray:
+        """The codes of some levels; NaN for those that were never seen."""
+        known = {_key(level): float(code) for code, level in enumerate(self.levels)}
+        known |= {_key(level): float(len(self.levels)) for level in self.pool or ()}
+        return np.asarray([known.get(_key(level), np.nan) for level in levels], dtype=float)
+
+    def with_pooled(self, levels: Iterable[Any]) -> Category:
+        """The column with more levels in its pool."""
+        known = {*map(_key, self.levels), *map(_key, self.pool or ())}
+        new = tuple(level for level in levels if _key(level) not in known)
+        return replace(self, pool=(*(self.pool or ()), *new)) if new else self
+
+
+Column = Number | Category
+
+
+def _key(level: Any) -> Any:
+    """What makes two levels one: 1 and 1.0 are the same, but a text is never a number."""
+    return level if isinstance(level, str) else float(level) if isinstance(level, Real) else str(level)
+
+
+def default_names(n_features: int) -> tuple[str, ...]:
+    """Names for columns that have none."""
+    return tuple(f"x{d}" for d in range(n_features))
+
+
+def few(weight: float) -> float:
+    """The share of all rows, which weigh so much together, that is too few to rest anything on."""
+    return min(max(FEW / weight, LEAST_SHARE), MOST_SHARE) if weight > 0 else MOST_SHARE
+
+
+class Raw(NamedTuple):
+    """A column as it came: numbers, or codes of levels."""
+
+    values: np.ndarray
+    """Floats, NaN where missing; or whole numbers, -1 where missing."""
+    levels: list[Any] | None = None
+    """What the codes stand for; None for numbers."""
+    is_date: bool = False
+    is_declared: bool = False
+    """Whether the type of the column says which levels there are."""
+
+
+def is_frame(X: Any) -> bool:
+    """Whether a table has columns of their own types: of pandas, Polars or Arrow, or a dict of columns."""
+    return isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "column_names")
+
+
+def named(X: Any) -> tuple[str, ...]:
+    """The names of a frame's columns."""
+    names = X.keys() if isinstance(X, Mapping) else getattr(X, "column_names", None) or X.columns
+    return tuple(map(str, names))
+
+
+def is_plain_frame(X: Any) -> bool:
+    """Whether every column of a frame is one of numbers by its type."""
+    if isinstance(X, Mapping) or hasattr(X, "column_names"):
+        return False
+    kinds = (str(dtype).lower() for dtype in getattr(X, "dtypes", ()))
+    return not any(kind.startswith(NOT_NUMBERS) for kind in kinds)
+
+
+def raw_columns(X: Any) -> Iterable[Raw]:
+    """The columns of a frame, or of an array whose cells may be anything."""
+    if isinstance(X, Mapping):
+        return (_raw(column) for column in X.values())
+    if hasattr(X, "iloc"):
+        return (_raw(X.iloc[:, j]) for j in range(X.shape[1]))
+    if hasattr(X, "column_names"):
+        return (_raw(X.column(j)) for j in range(X.num_columns))
+    if hasattr(X, "to_series"):
+        return (_raw(X.to_series(j)) for j in range(X.shape[1]))
+    return (_raw(column) for column in np.asarray(X).T)
+
+
+def _raw(column: Any) -> Raw:
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    if hasattr(column, "dictionary_encode"):
+        return _of_arrow(column, kind)
+    if kind.startswith(("date", "timestamp")) and "duration" not in kind:
+        return _dates(np.asarray(column.dt.tz_localize(None) if getattr(column.dtype, "tz", None) else column))
+    if kind.startswith(("time", "duration", "period", "interval")):
+        raise ValueError(f"X holds {kind} cells; say what matters about them in numbers first.")
+    if kind.startswith("categor") and hasattr(column, "cat") and hasattr(column.cat, "codes"):
+        levels = [_plain(level) for level in column.cat.categories]
+        return Raw(np.asarray(column.cat.codes, dtype=int), levels, is_declared=True)
+    if kind.startswith(("categor", "enum")):
+        return _declared(column)
+    if kind.startswith(("bool", "boolean")):
+        return _factorized(column.tolist() if hasattr(column, "tolist") else column.to_list())
+    if kind.startswith(TEXTS) or not hasattr(column, "dtype"):
+        return _of_objects(column.tolist() if hasattr(column, "tolist") else list(column))
+    if hasattr(column, "to_numpy") and hasattr(column, "isna"):  # of pandas, whose own types may lack cells
+        return Raw(column.to_numpy(dtype=float, na_value=np.nan))
+    return Raw(np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column, dtype=float))
+
+
+def _of_arrow(column: Any, kind: str) -> Raw:
+    import pyarrow
+
+    if kind.startswith(("string", "large_string", "dictionary", "bool", "string_view")):
+        coded = column if kind.startswith("dictionary") else column.dictionary_encode()
+        coded = coded.combine_chunks() if hasattr(coded, "combine_chunks") else coded
+        coded = coded.chunk(0) if hasattr(coded, "chunk") else coded
+        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(int)
+        return Raw(codes, [_plain(level) for level in coded.dictionary.to_pylist()], is_declared=False)
+    if kind.startswith(("timestamp", "date")):
+        return _dates(column.cast(pyarrow.timestamp("us")).to_numpy())
+    if kind.startswith(("time", "duration", "interval", "list", "struct", "map")):
+        raise ValueError(f"X holds {kind} cells; say what matters about them in numbers first.")
+    return Raw(column.cast(pyarrow.float64()).to_numpy(zero_copy_only=False))
+
+
+def _dates(moments: np.ndarray) -> Raw:
+    moments = moments.astype("datetime64[us]")
+    days = (moments - np.datetime64(0, "D")) / DAY
+    return Raw(np.where(np.isnat(moments), np.nan, days), is_date=True)
+
+
+def _declared(column: Any) -> Raw:
+    """Polars' categories."""
+    levels = column.cat.get_categories().to_list()
+    place = {level: code for code, level in enumerate(levels)}
+    return Raw(np.asarray([place.get(cell, -1) for cell in column.to_list()], dtype=int), levels, is_declared=True)
+
+
+def _of_objects(cells: list[Any]) -> Raw:
+    """Cells of any kind: numbers if all are, dates if all are, and categories otherwise."""
+    there = [cell for cell in cells if not is_missing(cell)]
+    if all(isinstance(cell, Real) and not isinstance(cell, (bool, np.bool_)) for cell in there):
+        return Raw(np.asarray([np.nan if is_missing(cell) else float(cell) for cell in cells]))
+    if all(isinstance(cell, (date, datetime)) for cell in there):
+        moments = [np.datetime64("NaT") if is_missing(cell) else np.datetime64(cell, "us") for cell in cells]
+        return _dates(np.asarray(moments, "datetime64[us]"))
+    return _factorized(cells)
+
+
+def _factorized(cells: list[Any]) -> Raw:
+    place: dict[Any, int] = {}
+    for cell in cells:
+        if not is_missing(cell) and not isinstance(cell, (str, Real)):
+            raise TypeError(
+                f"X holds {cell!r}; an argument must be a string or a number, and a cell of a table either, or missing."
+            )
+    codes = [-1 if is_missing(cell) else place.setdefault(_plain(cell), len(place)) for cell in cells]
+    return Raw(np.asarray(codes, dtype=int), list(place))
+
+
+def _plain(level: Any) -> Any:
+    """A level as Python has it: text, a number, or a truth value."""
+    level = level.item() if isinstance(level, np.generic) else level
+    return level if isinstance(level, (str, bool, int, float)) else str(level)
+
+
+class Seen(NamedTuple):
+    """What some rows say of a column."""
+
+    levels: dict[Any, float] | None
+    """What rows weigh that have each level; None for numbers."""
+    is_date: bool
+    is_declared: bool
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What some rows say of every column; tallies of two sets of rows add up to that of both."""
+
+    weight: float
+    columns: tuple[Seen, ...]
+
+    def __add__(self, other: Tally) -> Tally:
+        pairs = zip(self.columns, other.columns, strict=True)
+        return Tally(self.weight + other.weight, tuple(_merged(a, b) for a, b in pairs))
+
+
+def _merged(a: Seen, b: Seen) -> Seen:
+    if a.levels is None and b.levels is None:
+        return a._replace(is_date=a.is_date or b.is_date)
+    levels = dict(a.levels or {})
+    for level, weight in (b.levels or {}).items():
+        levels[level] = levels.get(level, 0.0) + weight
+    return Seen(levels, False, a.is_declared and b.is_declared)
+
+
+def tally(raw: Iterable[Raw], weight: np.ndarray | None, asked: Any = None) -> Tally:
+    """What some rows, of these weights, say of their columns; those ``asked`` for are categories whatever they hold."""
+    found, total = [], 0.0
+    for j, column in enumerate(raw):
+        own = np.ones(len(column.values)) if weight is None else weight
+        total = float(np.sum(own))
+        column = _as_levels(column) if asked is not None and asked[j] else column
+        found.append(Seen(level_counts(column, own), column.is_date, column.is_declared))
+    return Tally(total, tuple(found))
+
+
+def _as_levels(column: Raw) -> Raw:
+    """Numbers as levels."""
+    if column.levels is not None:
+        return column
+    values, codes = np.unique(column.values, return_inverse=True)
+    known = int(np.sum(~np.isnan(values)))
+    levels = [int(value) if float(value).is_integer() else float(value) for value in values[:known]]
+    return Raw(np.where(codes < known, codes, -1), levels, is_declared=column.is_declared)
+
+
+def level_counts(column: Raw, weight: np.ndarray) -> dict[Any, float] | None:
+    """What rows weigh that have each level."""
+    if column.levels is None:
+        return None
+    there = column.values >= 0
+    counts = np.bincount(column.values[there], weight[there], minlength=len(column.levels))
+    return {_plain(level): float(count) for level, count in zip(column.levels, counts, strict=True)}
+
+
+def settle_columns(names: Sequence[str], seen: Tally, asked: Any = None, growing: bool = False) -> tuple[Column, ...]:
+    """What columns are, by what rows say of them; ``growing`` leaves room for levels that rows to come may have."""
+    asked = [None] * len(names) if asked is None else asked
+    return tuple(
+        _settled(name, column, one, seen.weight, growing)
+        for name, column, one in zip(names, seen.columns, asked, strict=True)
+    )
+
+
+def _settled(name: str, seen: Seen, asked: bool | None, weight: float, growing: bool) -> Column:
+    if seen.levels is None:
+        return Number(name, seen.is_date)
+    if asked is False:
+        text = next(iter(seen.levels), "")
+        raise ValueError(
+            f"Column {name!r} of X holds text such as {text!r}; encode it as numbers first, or name it in "
+            "categorical_features."
+        )
+    there = {level: count for level, count in seen.levels.items() if count > 0}
+    order = sorted(there, key=lambda level: (isinstance(level, str), level))
+    kept, pool = _pooled(there, order, few(weight) * weight)
+    open_ended = growing and not seen.is_declared
+    return Category(name, tuple(kept), tuple(pool) if pool or open_ended else None)
+
+
+def _pooled(counts: dict[Any, float], order: list[Any], least: float) -> tuple[list[Any], list[Any]]:
+    """The levels that enough rows have, and those that are pooled, which then are enough as well."""
+    rarest = sorted(order, key=lambda level: counts[level])
+    pool: list[Any] = []
+    while rarest and (counts[rarest[0]] < least or (pool and sum(counts[level] for level in pool) < least)):
+        pool.append(rarest.pop(0))
+    if len(pool) == 1:  # a pool of one is that level
+        pool = []
+    return [level for level in order if level not in pool], [level for level in order if level in pool]
+
+
+def grown(columns: Sequence[Column], X: Any) -> tuple[Column, ...]:
+    """The columns with levels in their pools that come up later."""
+    if isinstance(X, np.ndarray) and X.dtype.kind in "fiub":
+        raw = [Raw(column) for column in X.T]
+    else:
+        raw = list(raw_columns(X))
+    return tuple(
+        column
+        if isinstance(column, Number) or column.pool is None
+        else column.with_pooled(_as_levels(one).levels or ())
+        for column, one in zip(columns, raw, strict=True)
+    )
+
+
+def cells_of(X: Any, columns: Sequence[Column]) -> np.ndarray:
+    """A table as cells (n, J)."""
+    if is_foreign(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "fiub"):
+        return _of_array(X, columns)
+    return np.stack([_cells(one, column) for one, column in zip(raw_columns(X), columns, strict=True)], axis=1)
+
+
+def _cells(raw: Raw, column: Column) -> np.ndarray:
+    if isinstance(column, Number):
+        if raw.levels is not None and (there := [level for level in raw.levels]):
+            raise ValueError(
+                f"Column {column.name!r} of X holds text such as {there[0]!r}, and the model knows numbers there."
+            )
+        return raw.values.astype(float) if raw.levels is None else np.full(len(raw.values), np.nan)
+    raw = _as_levels(raw)
+    return np.append(column.codes(raw.levels or []), np.nan)[raw.values]
+
+
+def _of_array(X: Array, columns: Sequence[Column]) -> Array:
+    """An array of numbers, in which some columns hold levels that are numbers."""
+    xp = array_namespace(X)
+    X = X if xp.isdtype(X.dtype, "real floating") else xp.astype(X, xp.float64)
+    if not any(column.n_levels for column in columns):
+        return X
+    parts = []
+    for j, column in enumerate(columns):
+        part = X[:, j]
+        if isinstance(column, Category):
+            values, codes = np.unique(to_numpy(part), return_inverse=True)
+            found = column.codes(values.tolist())[codes].astype(values.dtype)
+            part = xp.asarray(found, device=X.device) if is_foreign(X) else found
+        parts.append(part)
+    return xp.stack(parts, axis=1)

@@ -1,0 +1,57 @@
+"""Where the bulk of the data sits: a centre, a scale and limits that no single cell can move.
+
+Quantiles do not add, so they come from the hashed sample, which is the same wherever rows are. A number beyond
+what nearly all rows have is held at a limit; what hardly any row has then is nothing to rest a condition on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._array import array_namespace, like, to_numpy
+from .base import Rows
+from .columns import few
+from .extent import Extent, measure, seen_from
+from .sample import sample
+
+__all__ = ["quantiles_of", "robust"]
+
+SIZE = 2**13
+"""Distinct rows whose quantiles stand for those of all."""
+ROOM = 0.5
+"""How far beyond the outer quantiles numbers may lie, as a share of the distance between these."""
+LONGEST = 6.0
+"""Standard units between the outer quantiles, at most: a value that few rows have is not ten units away."""
+
+
+def robust(rows: Rows, standardize: bool) -> tuple[Rows, Extent]:
+    """These rows held at limits and measured from their centre, and the extent they have then."""
+    low, high = quantiles_of(rows)
+    room = ROOM * (high - low)
+    categories = np.zeros(rows.n_features, bool) if rows.levels is None else np.asarray(rows.levels) > 0
+    limits = np.where(categories, -np.inf, low - room), np.where(categories, np.inf, high + room)
+    rows = rows.clipped(tuple(rows.at_home(like(limit, to_numpy(low))) for limit in limits))  # type: ignore[arg-type]
+    extent = measure(rows)
+    xp = array_namespace(extent.center)
+    scale = xp.ones_like(extent.center)
+    if standardize:
+        bulk = like(np.where(categories, 0.0, (high - low) / LONGEST), extent.center)
+        scale = xp.where(extent.spread > 0, xp.maximum(extent.spread, bulk), scale)
+    rows = rows.standardized(extent.center, scale).spelled(extent.layout)
+    return rows, seen_from(extent, scale)
+
+
+def quantiles_of(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """The values of each column that too few rows lie below, and above."""
+    picked = sample(rows, SIZE, seed=0)
+    share = few(rows.weight)
+    order = np.argsort(picked.X, axis=0, kind="stable")
+    values = np.take_along_axis(picked.X, order, axis=0)
+    counts = np.where(np.isnan(values), 0.0, picked.weight[order])
+    total = np.cumsum(counts, axis=0)
+    found = []
+    for at in (share, 1 - share):
+        places = [np.searchsorted(column, at * column[-1] * (1 - 1e-12)) for column in total.T]
+        places = np.minimum(places, len(values) - 1)
+        found.append(np.nan_to_num(values[places, np.arange(values.shape[1])], nan=0.0))
+    return found[0], found[1]
