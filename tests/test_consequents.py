@@ -3,6 +3,7 @@ import pytest
 
 import formulas
 from sessc.rows.arrays import ArrayRows
+from sessc.rules.base import Conditions
 from sessc.tsk import consequents
 from sessc.tsk.consequents import ridge_path
 
@@ -24,7 +25,7 @@ def outputs(X, centers, widths, B, order):
 @pytest.mark.parametrize("solve", ["_primal", "_dual"])
 def test_outputs_are_those_of_ridge_with_an_intercept(problem, order, solve):
     X, y, centers, widths, _ = problem
-    path = getattr(consequents, solve)(ArrayRows(X, y, n_classes=3), centers, widths, order, ALPHAS)
+    path = getattr(consequents, solve)(ArrayRows(X, y, n_classes=3), Conditions.bells(centers, widths), order, ALPHAS)
     P = formulas.regressors(X, formulas.firing(X, centers, widths**2), order)
     for B, alpha in zip(path, ALPHAS, strict=True):
         slopes, intercept = formulas.ridge(P, np.eye(3)[y], alpha)
@@ -44,8 +45,8 @@ def test_both_decompositions_solve_the_same_system(rng, n):
 def test_primal_and_dual_agree(problem, order):
     X, y, centers, widths, weight = problem
     rows = ArrayRows(X, y, weight, n_classes=3, block_rows=11)
-    primal = consequents._primal(rows, centers, widths, order, ALPHAS)
-    dual = consequents._dual(rows, centers, widths, order, ALPHAS)
+    primal = consequents._primal(rows, Conditions.bells(centers, widths), order, ALPHAS)
+    dual = consequents._dual(rows, Conditions.bells(centers, widths), order, ALPHAS)
     np.testing.assert_allclose(dual, primal, rtol=1e-6, atol=1e-8)
 
 
@@ -55,8 +56,8 @@ def test_the_smaller_system_is_solved(problem, monkeypatch):
     for name in ("_primal", "_dual"):
         solver = getattr(consequents, name)
         monkeypatch.setattr(consequents, name, lambda *a, s=solver, n=name: called.append(n) or s(*a))
-    ridge_path(ArrayRows(X, y, n_classes=3), centers, widths, 1, ALPHAS)  # 60 rows, 16 regressors
-    ridge_path(ArrayRows(X[:10], y[:10], n_classes=3), centers, widths, 1, ALPHAS)
+    ridge_path(ArrayRows(X, y, n_classes=3), Conditions.bells(centers, widths), 1, ALPHAS)  # 60 rows, 16 regressors
+    ridge_path(ArrayRows(X[:10], y[:10], n_classes=3), Conditions.bells(centers, widths), 1, ALPHAS)
     assert called == ["_primal", "_dual"]
 
 
@@ -65,22 +66,22 @@ def test_weights_are_repetitions(problem, solve, rng):
     X, y, centers, widths, _ = problem
     weight = rng.integers(3, size=60)
     solver = getattr(consequents, solve)
-    weighted = solver(ArrayRows(X, y, weight.astype(float), n_classes=3), centers, widths, 1, ALPHAS)
+    weighted = solver(ArrayRows(X, y, weight.astype(float), n_classes=3), Conditions.bells(centers, widths), 1, ALPHAS)
     rows = ArrayRows(np.repeat(X, weight, 0), np.repeat(y, weight), n_classes=3)
-    repeated = solver(rows, centers, widths, 1, ALPHAS)
+    repeated = solver(rows, Conditions.bells(centers, widths), 1, ALPHAS)
     np.testing.assert_allclose(weighted, repeated, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("order", [0, 1])
 def test_classes_sum_to_one(problem, order):
     X, y, centers, widths, _ = problem
-    for B in ridge_path(ArrayRows(X, y, n_classes=3), centers, widths, order, ALPHAS):
+    for B in ridge_path(ArrayRows(X, y, n_classes=3), Conditions.bells(centers, widths), order, ALPHAS):
         np.testing.assert_allclose(outputs(X, centers, widths, B, order).sum(axis=1), 1)
 
 
 def test_no_penalty_at_all_is_least_squares(problem):
     X, y, centers, widths, _ = problem
-    [B] = ridge_path(ArrayRows(X, y, n_classes=3), centers, widths, 1, np.zeros(1))
+    [B] = ridge_path(ArrayRows(X, y, n_classes=3), Conditions.bells(centers, widths), 1, np.zeros(1))
     P = formulas.regressors(X, formulas.firing(X, centers, widths**2), 1)
     best = P @ np.linalg.lstsq(P, np.eye(3)[y], rcond=None)[0]
     np.testing.assert_allclose(outputs(X, centers, widths, B, 1), best, atol=1e-6)

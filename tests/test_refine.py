@@ -15,16 +15,61 @@ import sessc.tsk.simplify
 from sessc import TSKClassifier, TSKRegressor
 from sessc.datasets import make_spiral
 from sessc.rows.arrays import ArrayRows
-from sessc.rows.base import Samples
-from sessc.tsk.refine import APART, CrossEntropy, Moving, Prepared, Pulls, SquaredError, prepare, refine, slope
+from sessc.rows.columns import Category, Number
+from sessc.rows.extent import standardized
+from sessc.rules.base import design, filled, firing
+from sessc.tsk.refine import APART, NARROWEST, CrossEntropy, Moving, Prepared, Pulls, SquaredError, plan_of, refine, slope
 
 
-def problem(rng, loss, order, dtype=float):
-    n, d, n_rules, n_outputs = 60, 4, 5, 3 if isinstance(loss, CrossEntropy) else 1
+COLUMNS = (Number("a"), Number("b"), Category("c", (0, 1, 2)), Category("d", (0, 1)))
+
+
+def table(rng, n=60):
+    """Two numbers, a category of three levels and one of two, with gaps in a number and in a category."""
+    X = np.column_stack([rng.normal(size=(n, 2)), rng.integers(3, size=n), rng.integers(2, size=n)])
+    for column in (1, 2):
+        X[rng.random(n) < 0.2, column] = np.nan
+    return standardized(ArrayRows(X, columns=COLUMNS))
+
+
+def problem(rng, loss, order):
+    n_rules, n_outputs = 5, 3 if isinstance(loss, CrossEntropy) else 1
+    rows, extent = table(rng)
+    plan, samples = plan_of(extent), rows._kept_blocks[0]
+    n = len(samples.X)
     Y = np.eye(3)[rng.integers(3, size=n)] if n_outputs == 3 else rng.normal(size=(n, 1))
-    block = Samples(rng.normal(size=(n, d)).astype(dtype), Y.astype(dtype), rng.random(n).astype(dtype))
-    shape = (n_rules, 1 + order * d, n_outputs)
-    return prepare(block), Moving(rng.normal(size=(n_rules, d)), rng.random((n_rules, d)), rng.normal(size=shape))
+    theta = np.where(plan.is_precision, 1.0, 0.0) + rng.normal(size=(n_rules, len(plan.group)))
+    rules = Moving(theta, rng.normal(size=(n_rules, 1 + order * samples.X.shape[1], n_outputs)))
+    return plan, plan.prepare(samples._replace(Y=Y, weight=rng.random(n))), rules
+
+
+def test_what_descends_is_what_rules_compute(rng):
+    """Logits and outputs of the plan are those of the conditions it stands for, gaps included."""
+    rows, extent = table(rng)
+    plan, samples = plan_of(extent), rows._kept_blocks[0]
+    _, block, rules = problem(np.random.default_rng(7), SquaredError(), 1)
+    block = plan.prepare(samples._replace(Y=np.zeros((len(samples.X), 1))))
+    conditions = plan.conditions(rules)
+    F = firing(samples, conditions)
+    logits = rules.theta @ block.conditions.T
+    np.testing.assert_allclose(F, np.exp(logits) / np.exp(logits).sum(axis=0), rtol=1e-9)
+    inputs = filled(samples, plan.space.origin)
+    said = design(F, inputs, 1) @ rules.consequents.reshape(-1, 1)
+    lines = np.einsum("rn,rkc,nk->nc", F, rules.consequents, block.conclusions)
+    np.testing.assert_allclose(said, lines, rtol=1e-9, atol=1e-12)
+    again = plan.moving(conditions, rules.consequents)
+    np.testing.assert_allclose(again.theta, rules.theta, rtol=1e-9, atol=1e-12)
+
+
+def test_inputs_have_the_mean_zero_and_a_gap_adds_nothing_else(rng):
+    rows, extent = table(rng)
+    plan, samples = plan_of(extent), rows._kept_blocks[0]
+    inputs = plan.prepare(samples._replace(Y=np.zeros((len(samples.X), 1)))).conditions
+    own = np.isin(np.arange(inputs.shape[1]), [0, *range(inputs.shape[1] - len(plan.gaps), inputs.shape[1])])
+    np.testing.assert_allclose(inputs[:, ~own].mean(axis=0), 0, atol=1e-12)
+    for k, column in enumerate(samples.gap_columns):
+        gone = samples.gaps[:, k] == 1
+        assert np.all(inputs[gone][:, (plan.group == column) & ~own] == 0)
 
 
 LOSSES = [CrossEntropy(), SquaredError()]
@@ -33,15 +78,15 @@ LOSSES = [CrossEntropy(), SquaredError()]
 @pytest.mark.parametrize("order", [0, 1])
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_slopes_are_finite_differences(rng, loss, order):
-    block, rules = problem(rng, loss, order)
-    _, start = problem(rng, loss, order)
+    plan, block, rules = problem(rng, loss, order)
+    _, _, start = problem(rng, loss, order)
     pulls = Pulls(ridge=0.3, start=0.2, nothing=0.1)
 
     def value(flat):
         moved = rules.like(flat)
-        return (slope(loss, moved, block) + pulls(moved, start)).loss
+        return (slope(loss, moved, block) + pulls(moved, start, plan.group)).loss
 
-    found, flat = (slope(loss, rules, block) + pulls(rules, start)).flat(), rules.flat()
+    found, flat = (slope(loss, rules, block) + pulls(rules, start, plan.group)).flat(), rules.flat()
     steps = 1e-6 * np.eye(flat.size)
     expected = np.asarray([(value(flat + step) - value(flat - step)) / 2e-6 for step in steps])
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
@@ -50,7 +95,7 @@ def test_slopes_are_finite_differences(rng, loss, order):
 @pytest.mark.parametrize("order", [0, 1])
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_slopes_in_single_precision(rng, loss, order):
-    block, rules = problem(rng, loss, order)
+    _, block, rules = problem(rng, loss, order)
     single = Prepared(*(part.astype(np.float32) for part in block))
     exact, rounded = slope(loss, rules, block), slope(loss, rules, single)
     assert np.max(np.abs(rounded.flat() - exact.flat())) < 1e-4 * np.abs(exact.flat()).max()
@@ -58,10 +103,10 @@ def test_slopes_in_single_precision(rng, loss, order):
 
 
 def test_a_slope_is_a_sum_over_rows(rng):
-    block, rules = problem(rng, CrossEntropy(), 1)
+    _, block, rules = problem(rng, CrossEntropy(), 1)
     whole = slope(CrossEntropy(), rules, block)
     first, second = (
-        Prepared(block.columns[rows], block.Y[:, rows], block.weight[rows])
+        Prepared(block.conditions[rows], block.conclusions[rows], block.Y[:, rows], block.weight[rows])
         for rows in (slice(0, 17), slice(17, 60))
     )
     added = slope(CrossEntropy(), rules, first) + slope(CrossEntropy(), rules, second)
@@ -97,8 +142,8 @@ def test_what_rules_say_alike_costs_the_same_however_many_say_it():
     line = np.random.default_rng(0).normal(size=(1, 4, 2))
 
     def penalty(consequents):
-        rules = Moving(np.zeros((len(consequents), 3)), np.ones((len(consequents), 3)), consequents)
-        return Pulls(ridge=0.7)(rules, rules).loss
+        rules = Moving(np.zeros((len(consequents), 7)), consequents)
+        return Pulls(ridge=0.7)(rules, rules, np.zeros(7, int)).loss
 
     alone = penalty(line)
     assert alone == pytest.approx(0.7 * np.sum(line[:, 1:] ** 2))
@@ -109,10 +154,9 @@ def test_what_rules_say_alike_costs_the_same_however_many_say_it():
 
 def test_one_linear_rule_is_logistic_regression(wine):
     Z, y = StandardScaler().fit_transform(wine[0]), wine[1]
-    shape = (1, Z.shape[1])
-    start = Moving(np.zeros(shape), np.zeros(shape), np.zeros((1, 1 + Z.shape[1], 3)))
-    rows = ArrayRows(Z, y, n_classes=3)
-    rules, _ = refine(rows, start, CrossEntropy(), Pulls(ridge=0.5), max_iter=5000, tol=1e-14)
+    rows, extent = standardized(ArrayRows(Z, y, n_classes=3))
+    start = Moving(np.zeros((1, 1 + 2 * Z.shape[1])), np.zeros((1, 1 + Z.shape[1], 3)))
+    rules, _ = refine(rows, plan_of(extent), start, CrossEntropy(), Pulls(ridge=0.5), max_iter=5000, tol=1e-14)
     line = LogisticRegression(C=1.0, tol=1e-10, max_iter=5000).fit(Z, y)  # half a squared norm to a sum of losses
     slopes = rules.consequents[0, 1:]
     np.testing.assert_allclose(slopes.T, line.coef_, atol=1e-4)
@@ -131,10 +175,10 @@ def test_without_iterations_rules_stay_where_they_are(wine):
     X, y = wine
     assert len(TSKClassifier(3, random_state=0).fit(X, y).refine_history_) == 0
     held, free = (TSKRegressor(3, refine=30, pull=p, random_state=0).fit(X, X[:, 0]).rules_ for p in (1e9, 0.0))
-    plain = TSKRegressor(3, random_state=0).fit(X, X[:, 0]).rules_
-    np.testing.assert_allclose(held.centers, plain.centers, atol=1e-4)
-    np.testing.assert_allclose(held.widths, plain.widths, rtol=1e-3)
-    assert np.abs(free.centers - plain.centers).max() > 0.01
+    first = TSKRegressor(3, refine=1, pull=1e12, random_state=0).fit(X, X[:, 0]).rules_
+    np.testing.assert_allclose(held.linear, first.linear, atol=1e-4)
+    np.testing.assert_allclose(held.precisions, first.precisions, atol=1e-4)
+    assert np.abs(free.linear - first.linear).max() > 0.01
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
@@ -143,13 +187,13 @@ def test_threads_do_not_change_a_bit(rng, n_jobs):
     y = (np.abs(X[:, 0]) > 0.7).astype(int)
     one = TSKClassifier(3, refine=5, random_state=0).fit(X, y).rules_
     more = TSKClassifier(3, refine=5, random_state=0, n_jobs=n_jobs).fit(X, y).rules_
-    for name in ("centers", "widths", "consequents"):
+    for name in ("constants", "linear", "precisions", "unknown", "consequents"):
         np.testing.assert_array_equal(getattr(one, name), getattr(more, name))
 
 
 def test_the_same_seed_gives_the_same_rules(wine):
     first, second = (TSKClassifier(5, order=1, refine=50, random_state=3).fit(*wine).rules_ for _ in range(2))
-    for name in ("centers", "widths", "consequents"):
+    for name in ("constants", "linear", "precisions", "unknown", "consequents"):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
 
 
@@ -157,7 +201,7 @@ def test_a_constant_column_never_gets_a_condition(wine):
     X, y = wine
     X = np.column_stack([X, np.full(len(X), 3.0)])
     rules = TSKClassifier(4, refine=40, random_state=0).fit(X, y).rules_
-    assert np.all(np.isinf(rules.widths[:, -1]))
+    assert not np.any(rules.asks[:, -1])
     assert "x13" not in rules.to_text()
 
 
@@ -182,15 +226,16 @@ def test_sample_weights_are_repetitions(wine, rng):
 def test_single_precision_stays_single(wine):
     X, y = wine
     rules = TSKClassifier(3, refine=10, random_state=0).fit(X.astype(np.float32), y).rules_
-    assert {rules.centers.dtype, rules.widths.dtype, rules.consequents.dtype} == {np.dtype(np.float32)}
+    parts = (*rules.conditions, rules.consequents, rules.mean, rules.scale, rules.fill, rules.limits)
+    assert {part.dtype for part in parts} == {np.dtype(np.float32)}
 
 
 def test_a_callback_can_end_it(rng):
-    block, rules = problem(rng, CrossEntropy(), 0)
-    rows = ArrayRows(block.columns[:, 1:5], block.Y.argmax(axis=0), block.weight, n_classes=3)
+    rows, extent = standardized(ArrayRows(rng.normal(size=(60, 4)), rng.integers(3, size=60), n_classes=3))
+    rules = Moving(rng.random((5, 9)), rng.normal(size=(5, 1, 3)))
     calls = []
     _, history = refine(
-        rows, rules, CrossEntropy(), Pulls(), max_iter=50, stop=lambda: len(calls) >= 3 or calls.append(1)
+        rows, plan_of(extent), rules, CrossEntropy(), Pulls(), max_iter=50, stop=lambda: len(calls) >= 3 or calls.append(1)
     )
     assert len(history) == 5  # the start, three iterations, and the one that was told to stop
 
@@ -213,7 +258,7 @@ def test_last_bits_do_not_grow(last_bits):
     """The level of scores is free, and a strong penalty on it would turn rounding into motion."""
     X, y = load_breast_cancer(return_X_y=True)
     one, other = (TSKClassifier(4, refine=100, alpha=100, random_state=0).fit(X[::2], y[::2]) for _ in range(2))
-    np.testing.assert_allclose(one.rules_.centers, other.rules_.centers, rtol=1e-6)
+    np.testing.assert_allclose(one.rules_.linear, other.rules_.linear, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("order", [0, 1])
@@ -222,8 +267,8 @@ def test_last_bits_do_not_decide_what_short_rules_say(last_bits, order):
     one, other = (
         TSKRegressor(2, order=order, refine=100, conditions=2, alpha=10, random_state=0) for _ in range(2)
     )
-    np.testing.assert_array_equal(one.fit(X, y).rules_.widths < np.inf, other.fit(X, y).rules_.widths < np.inf)
-    np.testing.assert_allclose(one.rules_.centers, other.rules_.centers, rtol=1e-6)
+    np.testing.assert_array_equal(one.fit(X, y).rules_.asks, other.fit(X, y).rules_.asks)
+    np.testing.assert_allclose(one.rules_.linear, other.rules_.linear, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("order", [0, 1])
@@ -245,7 +290,7 @@ def test_concise_rules_are_as_short_as_asked(wine):
         model = TSKClassifier(4, refine=100, conditions=conditions, random_state=0).fit(X, y)
         rules = model.rules_
         assert rules.n_conditions.mean() <= conditions
-        np.testing.assert_array_equal(rules.n_conditions, np.isfinite(rules.widths).sum(axis=1))
+        np.testing.assert_array_equal(rules.n_conditions, rules.asks.sum(axis=1))
         assert model.score(X, y) > 0.97
         np.testing.assert_array_equal(rules(X), model.predict(X))
     assert "A rule has" in str(rules)
@@ -256,7 +301,7 @@ def test_a_rule_that_adds_nothing_is_dropped(rng):
     y = (X[:, 0] > 0).astype(int)  # two rules say it all
     model = TSKClassifier(8, refine=200, conditions=1, random_state=0).fit(X, y)
     assert model.n_rules_ < 8
-    assert len(model.rules_.centers) == model.n_rules_
+    assert len(model.rules_.linear) == model.n_rules_
     assert model.score(X, y) > 0.97
 
 
@@ -265,7 +310,7 @@ def test_short_rules_name_the_features_that_matter(rng):
     y = ((X[:, 3] > 0) ^ (X[:, 7] > 0)).astype(int)
     model = TSKClassifier(8, refine=300, conditions=2, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9
-    used = np.isfinite(model.rules_.widths).sum(axis=0)
+    used = model.rules_.asks.sum(axis=0)
     assert used[[3, 7]].sum() >= 0.8 * used.sum()
 
 
@@ -298,10 +343,8 @@ def test_dropping_rules_does_not_make_the_others_too_long(seed):
     assert model.rules_.n_conditions.mean() <= 3
 
 
-@pytest.mark.parametrize("conditions", [None, 3])
-def test_centres_stay_where_data_are(conditions):
+@pytest.mark.parametrize("pull", [0.0, 1.0])
+def test_no_bell_is_narrower_than_the_data_can_tell(pull):
     X, y = load_breast_cancer(return_X_y=True)
-    rules = TSKClassifier(5, refine=200, conditions=conditions, pull=0.0, random_state=0).fit(X, y).rules_
-    slack = 1e-9 * np.abs(X).max(axis=0)
-    assert np.all(rules.centers_in_units >= X.min(axis=0) - slack)
-    assert np.all(rules.centers_in_units <= X.max(axis=0) + slack)
+    rules = TSKClassifier(5, refine=200, pull=pull, random_state=0).fit(X, y).rules_
+    assert np.all(rules.widths >= NARROWEST * (1 - 1e-12))

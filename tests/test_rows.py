@@ -66,8 +66,8 @@ class Pair(Rows):
 def test_a_new_place_for_data_is_a_class_and_a_line(monkeypatch, blobs):
     X, _ = blobs
 
-    def read(estimator, halves, y, sample_weight, reset, supervised):
-        remember(estimator, halves[0].shape[1], None, reset)
+    def read(estimator, halves, y, sample_weight, asked):
+        remember(estimator, halves[0].shape[1], None, asked.reset)
         return Pair(halves)
 
     place = Place(lambda X: isinstance(X, tuple), read)

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 import formulas
 from sessc import EWFCM, FCM, SCAD, SESSC, SFP, TSKClassifier, TSKRegressor
+from sessc.rows.columns import Number
 from sessc.rules.base import RuleBase
 from sessc.rules.links import Identity, Proportions
 
@@ -220,7 +221,7 @@ def test_a_rule_base_survives_pickling_immutable(wine):
     again = pickle.loads(pickle.dumps(rules))
     np.testing.assert_array_equal(again.outputs(wine[0]), rules.outputs(wine[0]))
     with pytest.raises(ValueError, match="read-only"):
-        again.centers[0, 0] = 1.0
+        again.linear[0, 0] = 1.0
 
 
 def test_class_weights_for_a_class_that_a_fold_lacks(wine):
@@ -232,15 +233,15 @@ def test_class_weights_for_a_class_that_a_fold_lacks(wine):
 def test_a_rule_base_is_immutable(wine):
     rules = TSKClassifier(3, random_state=0).fit(*wine).rules_
     with pytest.raises(FrozenInstanceError):
-        rules.centers = np.zeros((3, 13))
+        rules.linear = np.zeros((3, 13))
     with pytest.raises(ValueError, match="read-only"):
-        rules.centers[0, 0] = 1.0
-    assert replace(rules, feature_names=tuple("abcdefghijklm")).feature_names[0] == "a"
+        rules.linear[0, 0] = 1.0
+    assert replace(rules, columns=tuple(map(Number, "abcdefghijklm"))).feature_names[0] == "a"
     assert "3 rules" in repr(rules)
 
 
 def test_a_rule_base_can_be_written_by_hand():
-    rules = RuleBase(
+    rules = RuleBase.bells(
         centers=np.asarray([[0.0], [10.0]]),
         widths=np.asarray([[1.0], [np.inf]]),
         consequents=np.asarray([[[1.0, 0.0]], [[0.0, 1.0]]]),

@@ -21,7 +21,7 @@ from .._array import Array, array_namespace, clip, like, to_numpy
 from .._progress import CallbackSupportMixin, Progress, with_callbacks
 from ..rows.base import Rows
 from ..rows.clean import read_weights
-from ..rows.columns import Category, Column, Number
+from ..rows.columns import Category, Column, Number, cells_of, is_frame
 from ..rows.extent import Extent, centered, gap_columns
 from ..rows.layout import Layout
 from ..rows.read import has_labels, read_rows
@@ -60,7 +60,7 @@ __all__ = [
 
 _COMMON_PARAMETERS = """\
 init : {"k-means", "random"} or array of shape (n_clusters, n_features), default="k-means"
-        Where centres start: k-means from greedy k-means++ seeds, random rows, or these points.
+        Where centres start: k-means from greedy k-means++ seeds, random rows, or these points, as rows of X.
     n_init : int, default=1
         Starts to try; the one that ends with the lowest cost is kept.
     max_iter : int, default=100
@@ -489,10 +489,14 @@ def filled_in(rows: Rows, extent: Extent, cells: np.ndarray) -> tuple[np.ndarray
 
 def _given_centers(init: Any, n_clusters: int, rows: Rows) -> np.ndarray:
     try:
-        centers = like(to_numpy(init) if hasattr(init, "__dlpack__") else init, to_numpy(rows.center))
+        given = to_numpy(init) if hasattr(init, "__dlpack__") else init
+        if rows.columns is not None:
+            given = cells_of(given if is_frame(given) else np.asarray(given), rows.columns)
+        centers = like(given, to_numpy(rows.center))
     except (TypeError, ValueError):
         raise ValueError(f'init must be "k-means", "random" or an array of centres, got {init!r}.') from None
-    if centers.shape != (n_clusters, rows.n_features) or not np.all(np.isfinite(centers)):
+    known = np.isfinite(centers) | (np.isnan(centers) & (rows.layout is not None))
+    if centers.shape != (n_clusters, rows.n_features) or not np.all(known):
         raise ValueError(
             f"init must be finite and of shape (n_clusters, n_features) = "
             f"({n_clusters}, {rows.n_features}), got an array of shape {centers.shape}."

@@ -18,6 +18,7 @@ import numpy as np
 
 from .._array import Array, array_namespace, clip, one_hot, to_numpy
 from .._runtime import at_work
+from .columns import Column
 from .layout import Layout
 
 __all__ = ["BLOCK_ELEMENTS", "KEPT_ELEMENTS", "Block", "Rows", "Samples", "Stored"]
@@ -53,8 +54,8 @@ class Samples(NamedTuple):
     """Where cells are missing (n, G), if any are."""
     gap_columns: tuple[int, ...] = ()
     """The columns of the table that these are in."""
-    n_numbers: int | None = None
-    """How many features are numbers, if others are levels."""
+    layout: Layout | None = None
+    """How cells were spelled out; None if they were not."""
 
 
 def _in_order(fn: Callable, items: Iterable, n_jobs: int) -> Iterator:
@@ -105,8 +106,8 @@ class Rows:
         Blocks hold ``(X - center) / scale``.
     limits : pair of arrays of shape (J,), optional
         Cells beyond them count as these.
-    levels : tuple of int, optional
-        How many levels each column has, zero for one of numbers; None if all are numbers.
+    columns : tuple of Number and Category, optional
+        What the columns are; None if all are numbers.
     layout : Layout, optional
         How blocks are spelled out; cells are handed out as they are if None.
     prepare : callable, optional
@@ -123,7 +124,7 @@ class Rows:
     center: Array = None
     scale: Array = None
     limits: tuple[Array, Array] | None = None
-    levels: tuple[int, ...] | None = None
+    columns: tuple[Column, ...] | None = None
     layout: Layout | None = None
     prepare: Callable[[Samples], Any] = as_it_is
     n_jobs: int | None = None
@@ -168,6 +169,11 @@ class Rows:
     def on_device(self) -> Stored | None:
         """All rows as arrays on one accelerator, for a kernel that goes through them itself; else None."""
         return None
+
+    @property
+    def levels(self) -> tuple[int, ...] | None:
+        """How many levels each column has, zero for one of numbers; None if all are numbers."""
+        return None if self.columns is None else tuple(column.n_levels for column in self.columns)
 
     @property
     def precision(self) -> np.dtype:
@@ -249,7 +255,7 @@ class Rows:
         if self.layout is None:
             return self.prepare(Samples(X, Y, weight))
         features, gaps, gap_columns = self.layout.spell(X)
-        return self.prepare(Samples(features, Y, weight, gaps, gap_columns, self.layout.n_numbers))
+        return self.prepare(Samples(features, Y, weight, gaps, gap_columns, self.layout))
 
     def _labels(self, y: Array | None, dtype: Any) -> Array | None:
         if y is None:

@@ -56,7 +56,14 @@ class Blocks:
                 "pass a list, or a function that makes the blocks anew."
             )
         self.source = source
-        self.feature_names = None if feature_names is None else tuple(map(str, feature_names))
+        self._names = None if feature_names is None else tuple(map(str, feature_names))
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the columns, as given or as frames have them."""
+        if self._names is None and is_frame(first := self.first.X):
+            return named(first)
+        return self._names
 
     @classmethod
     def from_parquet(
@@ -99,7 +106,7 @@ class Blocks:
         blocks = self.source() if callable(self.source) else self.source
         n_features = None
         for number, block in enumerate(blocks, 1):
-            raw = checked(block, f"Block {number}", self.feature_names)
+            raw = checked(block, f"Block {number}", self._names)
             if n_features not in (None, _width(raw.X)):
                 raise ValueError(f"Block {number} has {_width(raw.X)} features and those before it {n_features}.")
             n_features = _width(raw.X)

@@ -191,7 +191,7 @@ def unmasked(column: Any, which: str) -> np.ndarray:
 
 
 def remember(estimator: Any, n_features: int, names: tuple[str, ...] | None, reset: bool) -> None:
-    """Number and names of the features: remembered, or compared with those that are."""
+    """Number and names of the features: remembered, or compared with those that are. At first all are numbers."""
     known = None if reset else getattr(estimator, "feature_names_in_", None)
     if names is not None and known is not None and names != tuple(known):
         raise ValueError(
@@ -201,6 +201,8 @@ def remember(estimator: Any, n_features: int, names: tuple[str, ...] | None, res
         validate_data(estimator, np.empty((0, n_features)), reset=reset, skip_check_array=True)
     if reset and names is not None:
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    if reset:
+        keep_columns(estimator, tuple(map(Number, names or default_names(n_features))))
 
 
 def read_weights(sample_weight: Any, X: Array) -> Array | None:

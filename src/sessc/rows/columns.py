@@ -208,10 +208,13 @@ def _dates(moments: np.ndarray) -> Raw:
 
 
 def _declared(column: Any) -> Raw:
-    """Polars' categories."""
-    levels = column.cat.get_categories().to_list()
+    """Polars' categories: an Enum says which there are, a Categorical those that it has met."""
+    given = getattr(column.dtype, "categories", None)
+    levels = column.drop_nulls().unique().to_list() if given is None or callable(given) else list(given)
+    levels = [str(level) for level in levels]
     place = {level: code for code, level in enumerate(levels)}
-    return Raw(np.asarray([place.get(cell, -1) for cell in column.to_list()], dtype=int), levels, is_declared=True)
+    codes = [-1 if cell is None else place[str(cell)] for cell in column.to_list()]
+    return Raw(np.asarray(codes, dtype=int), levels, is_declared=str(column.dtype).lower().startswith("enum"))
 
 
 def _of_objects(cells: list[Any]) -> Raw:

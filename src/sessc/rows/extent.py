@@ -40,6 +40,8 @@ class Extent:
     """The share of the weight that has a cell in each column, (J,); None if all have."""
     shares: np.ndarray | None = None
     """How often each level occurs among cells that are there, (all levels,); None without categories."""
+    evened: bool = False
+    """Whether columns that spread less than a unit cost as much as others, and constants do not count."""
 
     @property
     def scale(self) -> Array:
@@ -57,7 +59,9 @@ class Extent:
 
     @property
     def n_columns(self) -> int:
-        """How many columns there are; one that is nothing but gaps does not exist."""
+        """How many columns count; one that is nothing but gaps does not exist, nor, among evened ones, a constant."""
+        if self.evened:
+            return int(np.count_nonzero(to_numpy(self.spread)))
         return int(self.spread.shape[0]) if self.known is None else int(np.count_nonzero(self.known))
 
     @property
@@ -71,11 +75,13 @@ class Extent:
         spread = to_numpy(self.spread).astype(float)
         layout = self.layout or Layout((0,) * len(spread), ())
         shares = np.zeros(0) if self.shares is None else self.shares
-        total, category = spread**2, np.asarray(layout.levels) > 0
+        total, category = spread**2, layout.is_category
         squares = np.bincount(layout.group[layout.n_numbers :], shares**2, minlength=len(spread))
         total[category] = 0.5 * (1 - squares[category])
         known = np.ones(len(spread), bool) if self.known is None else self.known > 0
-        return Space(layout, np.concatenate([np.zeros(layout.n_numbers), shares]), total, spread > 0, known)
+        extra = np.where((category | self.evened) & known, 1 - total, 0.0)
+        origin = np.concatenate([np.zeros(layout.n_numbers), shares])
+        return Space(layout, origin, total, extra, spread > 0, known)
 
 
 @dataclass(frozen=True)

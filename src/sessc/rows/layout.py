@@ -59,6 +59,25 @@ class Layout:
     def n_features(self) -> int:
         return len(self.group)
 
+    @cached_property
+    def is_category(self) -> np.ndarray:
+        """Which columns are categories, (J,)."""
+        return np.asarray(self.levels) > 0
+
+    @cached_property
+    def onto_columns(self) -> np.ndarray:
+        """What adds up features by column, (D, J)."""
+        return np.eye(len(self.levels))[self.group]
+
+    @cached_property
+    def halves(self) -> np.ndarray:
+        """What squared distances of features count: numbers whole, levels half, (D,)."""
+        return np.where(np.arange(self.n_features) < self.n_numbers, 1.0, 0.5)
+
+    def places(self, columns: tuple[int, ...]) -> np.ndarray:
+        """What spreads some columns over all, (G, J)."""
+        return np.eye(len(self.levels))[list(columns)]
+
     def features_of(self, column: int) -> np.ndarray:
         """The features that a column is spelled out as."""
         return np.flatnonzero(self.group == column)
@@ -93,8 +112,10 @@ class Space:
     origin : array of shape (D,)
         The mean of the data: zero for numbers, which are measured from it, and the shares of the levels.
     total : array of shape (J,)
-        How far cells of each column lie from their mean, squared and on average, which is what a gap costs: of
-        z-scores one, of a category half of one less the sum of squared shares.
+        How far cells of each column lie from their mean, squared and on average: of z-scores one, of a category half
+        of one less the sum of squared shares.
+    extra : array of shape (J,)
+        What a cell costs besides, so that columns cost the same in all: of categories what is missing to one.
     varies : bool array of shape (J,)
         Columns that have something to say.
     known : bool array of shape (J,)
@@ -104,6 +125,7 @@ class Space:
     layout: Layout
     origin: np.ndarray
     total: np.ndarray
+    extra: np.ndarray
     varies: np.ndarray
     known: np.ndarray
 

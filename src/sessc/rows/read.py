@@ -58,8 +58,8 @@ def read_rows(
     """
     asked = Asked(reset, supervised, growing)
     rows = _place(X).read(estimator, X, y, sample_weight, asked)
-    levels = tuple(column.n_levels for column in known_columns(estimator))
-    return replace(rows, levels=levels if any(levels) else None)
+    columns = known_columns(estimator)
+    return replace(rows, columns=columns if any(column.n_levels for column in columns) else None)
 
 
 class Asked(NamedTuple):
@@ -80,9 +80,7 @@ def _read_blocks(estimator: Any, blocks: Blocks, y: Any, sample_weight: Any, ask
     names = blocks.feature_names or default_names(blocks.n_features)
     if asked.reset:
         categories = asked_categories(estimator, first.X)
-        if isinstance(first.X, np.ndarray) and categories is None:
-            keep_columns(estimator, tuple(map(Number, names)))
-        else:
+        if not isinstance(first.X, np.ndarray) or categories is not None:
             seen = reduce(operator.add, (block_tally(block, categories) for block in blocks))
             keep_columns(estimator, settle_columns(names, seen, categories, asked.growing))
     elif asked.growing:

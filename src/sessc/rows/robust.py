@@ -6,12 +6,15 @@ what nearly all rows have is held at a limit; what hardly any row has then is no
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .._array import array_namespace, like, to_numpy
 from .base import Rows
 from .columns import few
 from .extent import Extent, measure, seen_from
+from .layout import Layout
 from .sample import sample
 
 __all__ = ["quantiles_of", "robust"]
@@ -37,6 +40,9 @@ def robust(rows: Rows, standardize: bool) -> tuple[Rows, Extent]:
     if standardize:
         bulk = like(np.where(categories, 0.0, (high - low) / LONGEST), extent.center)
         scale = xp.where(extent.spread > 0, xp.maximum(extent.spread, bulk), scale)
+        if extent.layout is None and bool(xp.any((extent.spread > 0) & (extent.spread < scale))):
+            extent = replace(extent, layout=Layout((0,) * rows.n_features, ()))
+        extent = replace(extent, evened=True)
     rows = rows.standardized(extent.center, scale).spelled(extent.layout)
     return rows, seen_from(extent, scale)
 

@@ -54,15 +54,16 @@ def _count(samples: Samples) -> int:
 
 
 def sample(rows: Rows, size: int, seed: int) -> Sample:
-    """At most so many distinct rows, as users gave them."""
+    """At most so many distinct rows, as users gave them, but for cells that are held at limits."""
     # Hashes see raw values: a mean subtracted first would differ in its last bit with the order of the rows.
-    return rows.as_given().sum(partial(_sample_block, size, seed))
+    origin = None if rows.limits is None else rows.limits[0]
+    return rows.as_given().clipped(rows.limits).sum(partial(_sample_block, size, seed, origin))
 
 
-def _sample_block(size: int, seed: int, samples: Samples) -> Sample:
+def _sample_block(size: int, seed: int, origin: Array | None, samples: Samples) -> Sample:
     X, weight = samples.X, samples.weight
     xp = array_namespace(X)
-    keys = _hash(X, seed)
+    keys = _hash(X if origin is None else _from(origin, X), seed)
     if X.shape[0] > size:  # only what may be chosen leaves the device
         few = keys <= xp.unique_values(keys)[:size][-1]
         keys, X, weight = keys[few], X[few], None if weight is None else weight[few]
@@ -70,6 +71,12 @@ def _sample_block(size: int, seed: int, samples: Samples) -> Sample:
     weight = np.ones(len(X)) if weight is None else to_numpy(weight).astype(float)
     empty = Sample(keys[:0], X[:0], weight[:0], size)
     return empty + Sample(keys, X, weight, size)
+
+
+def _from(origin: Array, X: Array) -> Array:
+    """Cells measured from where they begin: a column held at one value is zero, and changes no hash."""
+    xp = array_namespace(X)
+    return X - xp.where(xp.isfinite(origin), origin, xp.zeros_like(origin))
 
 
 def _hash(X: Array, seed: int) -> Array:

@@ -282,7 +282,7 @@ class RuleBase(Forms):
         if not is_foreign(Z):
             refuse_extremes(Z, "X in units of the rules", self.feature_names, may_lack=True)
         features, gaps, gap_columns = self.layout.spell(Z)
-        return Samples(features, None, None, gaps, gap_columns, self.layout.n_numbers)
+        return Samples(features, None, None, gaps, gap_columns, self.layout)
 
     def firing(self, X: Any) -> np.ndarray:
         """How strongly each rule fires for each row, shape (n_samples, n_rules); rows sum to one."""
@@ -292,7 +292,7 @@ class RuleBase(Forms):
         """The weighted outputs of the rules, before the link, shape (n_samples, n_outputs)."""
         seen = self.seen(X)
         F = firing(seen, self.conditions)
-        inputs = filled(seen, self.fill, self.layout) if self.order else seen.X
+        inputs = filled(seen, self.fill) if self.order else seen.X
         return design(F, inputs, self.order) @ like(
             self.consequents.reshape(-1, self.consequents.shape[2]), seen.X
         )
@@ -315,7 +315,7 @@ class RuleBase(Forms):
         (n_samples, n_features). Its mean over rows is what ``feature_importances_`` is made of.
         """
         seen = self.seen(X)
-        Z, xp = filled(seen, self.fill, self.layout), array_namespace(seen.X)
+        Z, xp = filled(seen, self.fill), array_namespace(seen.X)
         F = firing(seen, self.conditions).T
         precision, along = like(self.precisions, Z), like(self.linear, Z)
         n_numbers = self.layout.n_numbers
@@ -373,12 +373,12 @@ def firing(seen: Samples, conditions: Conditions) -> Array:
     return softmax(logits, axis=0)
 
 
-def filled(seen: Samples, fill: np.ndarray, layout: Layout) -> Array:
+def filled(seen: Samples, fill: np.ndarray) -> Array:
     """Features (n, D) with what missing cells count as in conclusions."""
-    if seen.gaps is None:
+    if seen.gaps is None or seen.layout is None:
         return seen.X
     columns = np.asarray(seen.gap_columns)
-    return seen.X + seen.gaps @ like((columns[:, None] == layout.group) * fill, seen.X)
+    return seen.X + seen.gaps @ like((columns[:, None] == seen.layout.group) * fill, seen.X)
 
 
 def design(F: Array, Z: Array, order: int) -> Array:

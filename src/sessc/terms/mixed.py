@@ -9,7 +9,9 @@ What a column adds to the cost of a row under a rule, times its amount:
 where :math:`o` is one if the cell is there, :math:`e` are the indicators of the levels, :math:`v` for a category the
 shares of the levels in the cluster, and :math:`T` what the column costs about its mean. So a gap costs what its
 column costs on average, and every column costs the same in all, one on z-scores: attention runs neither to columns
-with many gaps nor to those that hardly vary. The reward for separation is that of cells that are there.
+with many gaps nor to those that hardly vary. (Where numbers are in units longer than their standard deviation, as
+columns with long tails are, their :math:`T` is below one, and they too cost :math:`1 - T` besides.) The reward for
+separation is that of cells that are there.
 
 All of it is linear in ``[1, x, x^2, gaps, labels]``, with a column of indicators for each level, which is its own
 square, and one for each column that has gaps.
@@ -20,50 +22,38 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .._array import Array, array_namespace, divide, like
 from ..rows.layout import Layout, Space
 
 if TYPE_CHECKING:
     from .objective import Statistics
 
-__all__ = ["centers", "costs_at_centers", "scatter", "shares", "slopes", "spread_out"]
+__all__ = ["centers", "costs_at_centers", "known_mass", "scatter", "shares", "slopes", "spread_out", "together"]
 
 
 def spread_out(by_column: Array, layout: Layout) -> Array:
     """What belongs to columns (R, J), for each of their features (R, D)."""
     xp = array_namespace(by_column)
-    return xp.take(by_column, _places(layout.group, by_column), axis=1)
+    return xp.take(by_column, xp.asarray(layout.group, device=getattr(by_column, "device", None)), axis=1)
 
 
-def _places(places: np.ndarray, x: Array) -> Array:
-    return array_namespace(x).asarray(places, device=getattr(x, "device", None))
-
-
-def _together(by_feature: Array, layout: Layout) -> Array:
+def together(by_feature: Array, layout: Layout) -> Array:
     """What belongs to features (R, D), added up for each column (R, J)."""
-    return by_feature @ like(np.eye(len(layout.levels))[layout.group], by_feature)
-
-
-def _half(layout: Layout) -> np.ndarray:
-    """Squares of numbers count whole, those of shares half, (D,)."""
-    return np.where(np.arange(layout.n_features) < layout.n_numbers, 1.0, 0.5)
+    return by_feature @ like(layout.onto_columns, by_feature)
 
 
 def costs_at_centers(V: Array, space: Space, eta: float) -> tuple[Array, Array]:
     """What a column adds where every feature of a row is zero, and what more it adds if the cell is missing, (R, J)."""
     layout, to = space.layout, partial(like, x=V)
-    half, away = to(_half(layout)), V - to(space.origin)
-    there = _together(half * V * V - eta * half * away * away, layout)
-    category, total = to(np.asarray(layout.levels) > 0), to(space.total)
-    there = there + category * (1.5 - total)
-    return there, category + (1 - category) * total - there
+    half, away = to(layout.halves), V - to(space.origin)
+    there = together(half * V * V - eta * half * away * away, layout)
+    there = there + to(space.extra + 0.5 * layout.is_category)
+    return there, to(space.total + space.extra) - there
 
 
 def slopes(V: Array, amounts: Array, space: Space) -> Array:
     """What each feature adds for each unit of it, (R, D)."""
-    return -2 * like(_half(space.layout), V) * spread_out(amounts, space.layout) * V
+    return -2 * like(space.layout.halves, V) * spread_out(amounts, space.layout) * V
 
 
 def known_mass(statistics: Statistics, space: Space) -> Array:
@@ -73,7 +63,7 @@ def known_mass(statistics: Statistics, space: Space) -> Array:
     if not gaps:
         return mass + 0 * like(space.total, mass)
     xp = array_namespace(mass)
-    known = mass - statistics.gaps @ like(np.eye(len(space.total))[list(gaps)], mass)
+    known = mass - statistics.gaps @ like(space.layout.places(gaps), mass)
     return xp.where(known > 1e-12 * mass, known, 0 * known)  # what is left of a difference of equals is none
 
 
@@ -90,15 +80,15 @@ def scatter(statistics: Statistics, V: Array, space: Space, eta: float) -> tuple
     known = known_mass(statistics, space)
     there, missing = costs_at_centers(V, space, eta)
     squares = xp.concat([statistics.xx, xp.zeros_like(V[:, layout.n_numbers :])], axis=1)
-    features = squares - 2 * like(_half(layout), V) * V * statistics.x
+    features = squares - 2 * like(layout.halves, V) * V * statistics.x
     mass = statistics.mass[:, None]
-    found = _together(features, layout) + mass * there + (mass - known) * missing
-    sizes = _together(squares, layout) + mass * like(np.asarray(layout.levels) > 0, V)
+    found = together(features, layout) + mass * there + (mass - known) * missing
+    sizes = together(squares, layout) + mass * like(layout.is_category, V)
     return found, sizes
 
 
 def shares(V: Array, space: Space, eta: float) -> Array:
     """Centres as people read them: of levels the shares themselves, which a reward for separation moves apart."""
     xp = array_namespace(V)
-    level = like(_half(space.layout) < 1, V)
+    level = like(space.layout.halves < 1, V)
     return xp.where(level > 0, (1 - eta) * V + eta * like(space.origin, V), V)

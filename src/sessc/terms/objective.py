@@ -67,12 +67,10 @@ class Expansion(NamedTuple):
     """The columns of the table that gaps are in."""
 
     @classmethod
-    def of(
-        cls, samples: Samples, labels: Array | None = None, together: bool = False, n_numbers: int | None = None
-    ) -> Expansion:
-        """The columns of a block, with all squares together or one by one; those of levels, the last, are left out."""
+    def of(cls, samples: Samples, labels: Array | None = None, together: bool = False) -> Expansion:
+        """The columns of a block, with all squares together or one by one; levels are their own."""
         X, xp = samples.X, array_namespace(samples.X)
-        numbers = X if n_numbers is None else X[:, :n_numbers]
+        numbers = X if samples.layout is None else X[:, : samples.layout.n_numbers]
         squares = xp.vecdot(numbers, numbers)[:, None] if together else numbers * numbers
         parts = [xp.ones_like(X[:, :1]), X, squares, samples.gaps, labels]
         values = xp.concat([part for part in parts if part is not None], axis=1)
@@ -173,7 +171,7 @@ class Objective:
     def columns(self, samples: Samples) -> Expansion:
         """``[1, x, x^2, gaps, labels]`` for a block of rows."""
         labels = None if self.loss is None else self.loss.columns(samples.Y)
-        return Expansion.of(samples, labels, self.weighting.is_fixed, samples.n_numbers)
+        return Expansion.of(samples, labels, together=self.weighting.is_fixed)
 
     def coefficients(self, parameters: Parameters) -> Array:
         """The matrix (R, K) whose product with a sample's columns is that sample's cost under each rule.

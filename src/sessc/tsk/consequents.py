@@ -48,7 +48,7 @@ def ridge_path(
     with at_work:
         if rows.n_rows is not None and rows.n_rows < n_regressors:
             return _dual(rows, conditions, order, alphas, space)
-        return solve_gram(rows.sum(partial(gram, conditions, order, space)), n_rules, alphas)
+        return _primal(rows, conditions, order, alphas, space)
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,13 @@ def gram(conditions: Conditions, order: int, space: Space | None, samples: Sampl
 
 
 def _inputs(samples: Samples, space: Space | None) -> Array:
-    return samples.X if space is None else filled(samples, space.origin, space.layout)
+    return samples.X if space is None else filled(samples, space.origin)
+
+
+def _primal(
+    rows: Rows, conditions: Conditions, order: int, alphas: np.ndarray, space: Space | None = None
+) -> np.ndarray:
+    return solve_gram(rows.sum(partial(gram, conditions, order, space)), len(conditions.linear), alphas)
 
 
 def solve_gram(gram: Gram, n_rules: int, alphas: np.ndarray) -> np.ndarray:
@@ -101,7 +107,7 @@ def solve_gram(gram: Gram, n_rules: int, alphas: np.ndarray) -> np.ndarray:
 
 
 def _dual(
-    rows: Rows, conditions: Conditions, order: int, alphas: np.ndarray, space: Space | None
+    rows: Rows, conditions: Conditions, order: int, alphas: np.ndarray, space: Space | None = None
 ) -> np.ndarray:
     Z, Y, F = (to_numpy(rows.map(fn)).astype(float) for fn in _parts(conditions, space))
     weight, F = to_numpy(rows.map(_weights)).astype(float), F.T

@@ -204,7 +204,7 @@ def members(problem: Problem, found: Clusters) -> Statistics:
 
 
 def _member_sums(objective: Objective, coefficients: Array, samples: Samples) -> Statistics:
-    return statistics_of(Expansion.of(samples, n_numbers=samples.n_numbers), objective.memberships(coefficients, objective.columns(samples)))
+    return statistics_of(Expansion.of(samples), objective.memberships(coefficients, objective.columns(samples)))
 
 
 def conditions_of(problem: Problem, found: Clusters, sums: Statistics, width_scale: Any) -> Conditions:

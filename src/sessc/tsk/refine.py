@@ -173,7 +173,7 @@ class Plan:
     def prepare(self, samples: Samples) -> Prepared:
         """A block of rows with what every evaluation needs of it."""
         X, xp, layout = samples.X, array_namespace(samples.X), self.space.layout
-        known = filled(samples, self.space.origin, layout)
+        known = filled(samples, self.space.origin)
         squares = like(self.squares, X) - X[:, : layout.n_numbers] * X[:, : layout.n_numbers]
         if samples.gaps is not None:
             lacks = np.asarray(samples.gap_columns)[:, None] == layout.numbers

@@ -118,7 +118,7 @@ class Fold:
 
 def _said_by_clusters(problem: Problem, found: Clusters, X: Cells) -> np.ndarray:
     objective, parameters = found.objective.without_labels(), found.parameters
-    rows = ArrayRows(X.values, levels=problem.rows.levels).clipped(problem.rows.limits)
+    rows = ArrayRows(X.values, columns=problem.rows.columns).clipped(problem.rows.limits)
     outputs = problem.target.in_units(parameters.Z)
     found = Clusters(objective, parameters)
     return each_row(rows, problem.rows.center, problem.rows.scale, found, problem.extent, partial(votes, outputs))
