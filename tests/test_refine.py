@@ -80,13 +80,13 @@ LOSSES = [CrossEntropy(), SquaredError()]
 def test_slopes_are_finite_differences(rng, loss, order):
     plan, block, rules = problem(rng, loss, order)
     _, _, start = problem(rng, loss, order)
-    pulls = Pulls(ridge=0.3, start=0.2, nothing=0.1)
+    pulls = Pulls(ridge=0.3, start=0.2, small=0.4, nothing=0.1)
 
     def value(flat):
         moved = rules.like(flat)
-        return (slope(loss, moved, block) + pulls(moved, start, plan.group)).loss
+        return (slope(loss, moved, block) + pulls(moved, start, plan)).loss
 
-    found, flat = (slope(loss, rules, block) + pulls(rules, start, plan.group)).flat(), rules.flat()
+    found, flat = (slope(loss, rules, block) + pulls(rules, start, plan)).flat(), rules.flat()
     steps = 1e-6 * np.eye(flat.size)
     expected = np.asarray([(value(flat + step) - value(flat - step)) / 2e-6 for step in steps])
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
@@ -143,7 +143,8 @@ def test_what_rules_say_alike_costs_the_same_however_many_say_it():
 
     def penalty(consequents):
         rules = Moving(np.zeros((len(consequents), 7)), consequents)
-        return Pulls(ridge=0.7)(rules, rules, np.zeros(7, int)).loss
+        plan = plan_of(standardized(ArrayRows(np.random.default_rng(0).normal(size=(9, 3))))[1])
+        return Pulls(ridge=0.7)(rules, rules, plan).loss
 
     alone = penalty(line)
     assert alone == pytest.approx(0.7 * np.sum(line[:, 1:] ** 2))

@@ -29,7 +29,7 @@ from ..rows.sample import sample
 from ..rows.target import Classes, Measurements, Target, holds_measurements
 from ..solve.alternate import Solution, alternate
 from ..solve.memory import Memory, online
-from ..solve.start import first_parameters, k_means, k_means_seeds, random_seeds
+from ..solve.start import first_parameters, k_means, k_means_seeds, raced_seeds, random_seeds
 from ..terms.losses import Loss, SquaredLoss
 from ..terms.mixed import shares
 from ..terms.objective import Expansion, Objective, Parameters, Statistics
@@ -463,8 +463,13 @@ def starting_centers(clusterer: SoftSubspace, rows: Rows, extent: Extent) -> lis
     picked = sample(rows, max(2048, 32 * n_clusters), int(rng.integers(2**31)))
     n_clusters = min(n_clusters, len(picked.X))
     X, unit = filled_in(rows, extent, picked.X)
-    draw = random_seeds if init == "random" else k_means_seeds
-    seeds = [like(draw(X, picked.weight, n_clusters, rng, unit), rows.center) for _ in range(clusterer.n_init)]
+    if init == "random":
+        draw = partial(random_seeds, X, picked.weight)
+    elif rows.limits is None:
+        draw = partial(k_means_seeds, X, picked.weight, unit=unit)
+    else:
+        draw = partial(raced_seeds, X, picked.weight, picked.keys, unit=unit)
+    seeds = [like(draw(n_clusters, rng), rows.center) for _ in range(clusterer.n_init)]
     return seeds if init == "random" else [k_means(rows, V, extent) for V in seeds]
 
 

@@ -298,7 +298,7 @@ def improved(
             raise ValueError("conditions needs refinement to choose them; set refine to a few hundred.")
         return [(conditions, consequents)] * len(lengths), np.empty(0)
     rows, loss, plan = problem.fit_rows, problem.kind.loss, plan_of(problem.extent)
-    pulls = Pulls(ridge=recipe.alpha, start=recipe.pull)
+    pulls = Pulls(ridge=recipe.alpha, start=recipe.pull, small=recipe.pull)
     moving = plan.moving(conditions, problem.kind.first_scale * consequents)
     moving, history = refine(rows, plan, moving, loss, pulls, max_iter=recipe.refine, stop=stop)
     found = concise(rows, plan, moving, loss, pulls, lengths, max_iter=recipe.refine)

@@ -4,7 +4,8 @@ Least squares moves only what rules conclude. Here conditions and conclusions ``
 
 .. math::
     J = \\sum_n s_n\\, \\ell(y_n, o_n) + \\alpha \\Big( \\|\\bar b\\|^2 + \\sum_{r} \\|b_r - \\bar b\\|_k^2 \\Big)
-        + \\tau \\sum_r \\|\\theta_r - \\theta_r^0\\|^2 + \\kappa \\sum_{rj} \\|\\theta_{rj}\\|.
+        + \\tau \\sum_r \\|\\theta_r - \\theta_r^0\\|^2 + \\rho \\sum_r \\|\\theta_r\\|^2
+        + \\kappa \\sum_{rj} \\|\\theta_{rj}\\|.
 
 What rules conclude alike, the mean ``b`` of all, costs the same however many say it, and its constant nothing.
 What sets them apart costs more, slopes ``k`` times as much as constants: rules fall back on a linear model, not on
@@ -51,6 +52,8 @@ __all__ = [
 
 NARROWEST = 0.1
 """Bell curves are at least this wide, in units of their column."""
+GAP = 10.0
+"""What it costs that a gap says something, beside a cell that is there: gaps are few, and say little."""
 APART = 10.0
 """What a slope of a rule costs that others do not have, beside one that all have."""
 
@@ -149,6 +152,13 @@ class Plan:
         first = 1 + layout.n_features
         return (np.arange(len(self.group)) >= first) & (np.arange(len(self.group)) < first + layout.n_numbers)
 
+    @property
+    def price(self) -> np.ndarray:
+        """What squares of coefficients count, (inputs,): constants nothing, gaps, of which there are few, more."""
+        price = np.where(self.group < 0, 0.0, 1.0)
+        price[len(price) - len(self.gaps) :] = GAP
+        return price
+
     def moving(self, conditions: Conditions, consequents: np.ndarray) -> Moving:
         """Rules as descent sees them."""
         constants, linear, p, unknown = (np.asarray(part, float) for part in conditions)
@@ -205,23 +215,26 @@ class Pulls:
     """alpha, towards conclusions that are alike and flat."""
     start: float = 0.0
     """tau, towards where conditions began."""
+    small: float = 0.0
+    """rho, towards conditions that say little."""
     nothing: float = 0.0
     """kappa, towards no conditions at all."""
 
-    def __call__(self, rules: Moving, start: Moving, group: np.ndarray) -> Moving:
+    def __call__(self, rules: Moving, start: Moving, plan: Plan) -> Moving:
         """The penalty and its slope."""
         common = rules.consequents.mean(axis=0)
         apart = rules.consequents - common
         common[0] = 0.0  # a constant common to all rules is free
         priced = apart.copy()
         priced[:, 1:] *= APART
-        from_start = np.where(group < 0, 0.0, rules.theta - start.theta)  # constants are free
-        size, along = _sizes(rules.theta, group) if self.nothing else (0.0, 0.0)
+        from_start, price = rules.theta - start.theta, plan.price
+        size, along = _sizes(rules.theta, plan.group) if self.nothing else (0.0, 0.0)
         return Moving(
-            2 * self.start * from_start + self.nothing * along,
+            2 * price * (self.start * from_start + self.small * rules.theta) + self.nothing * along,
             2 * self.ridge * (priced + common / len(priced)),
             self.ridge * float(np.sum(priced * apart) + np.sum(common * common))
-            + self.start * float(np.sum(from_start * from_start))
+            + self.start * float(np.sum(price * from_start * from_start))
+            + self.small * float(np.sum(price * rules.theta * rules.theta))
             + self.nothing * size,
         )
 
@@ -312,7 +325,7 @@ def refine(
     stop : callable
         Called after each iteration; a true answer ends the descent.
     """
-    weight, group = rows.weight, plan.group
+    weight = rows.weight
     rows = rows.prepared(plan.prepare)
     low, high = _bounds(start, plan)
     start = start.like(np.clip(start.flat(), low, high))
@@ -320,7 +333,7 @@ def refine(
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
         rules = start.like(flat)
-        found = rows.sum(partial(slope, loss, rules)) + pulls(rules, start, group)
+        found = rows.sum(partial(slope, loss, rules)) + pulls(rules, start, plan)
         if loss.level_is_free:
             # Rounding alone would set it in motion, and L-BFGS, which knows nothing of it, makes that grow.
             found = replace(found, consequents=found.consequents - found.consequents.mean(axis=2, keepdims=True))
