@@ -11,7 +11,7 @@ from ..rules.base import RuleBase
 from ..rules.conditions import places
 from ..rules.explanation import Change, Explanation, step
 from ..rules.links import Softmax
-from ..rules.wording import amount, cell, condition, count, day, one_line, output_names, quoted
+from ..rules.wording import amount, cell, condition, count, day, limit, listed, one_line, output_names
 from .phrases import UNITS
 
 __all__ = ["explanation_to_data", "to_text"]
@@ -35,15 +35,25 @@ def to_text(explanation: Explanation) -> str:
         )
     if rules.n_rules > 1:
         parts.append(f"Together {_added(explanation, explanation.outputs)}")
-    if changes := [_change(explanation, change) for change in explanation.changes[:FEW]]:
-        parts.append("\n".join([_changes_title(explanation), *changes]))
+    if shown := _grouped(explanation)[:FEW]:
+        lines = [_change(explanation, changes) for changes in shown]
+        parts.append("\n".join([_changes_title(explanation, [changes[0] for changes in shown]), *lines]))
     elif rules.classes is not None:
         parts.append("No feature moved alone within the data would change the answer.")
     return "\n\n".join(parts)
 
 
-def _changes_title(explanation: Explanation) -> str:
-    rules, shown = explanation.rules, explanation.changes[:FEW]
+def _grouped(explanation: Explanation) -> list[list[Change]]:
+    """Changes that are said in one breath: to levels of a column with the same answer; of real ones the farthest."""
+    rules, found = explanation.rules, {}
+    for k, change in enumerate(explanation.changes):
+        of_level = (change.feature, None if rules.classes is None else change.answer)
+        found.setdefault(of_level if rules.layout.levels[change.feature] else k, []).append(change)
+    return [changes[:1] if rules.classes is None else changes for changes in found.values()]
+
+
+def _changes_title(explanation: Explanation, shown: list[Change]) -> str:
+    rules = explanation.rules
     if rules.classes is not None:
         return "What would change the answer:"
     others = [change for change in shown if _is_another(rules, change.feature)]
@@ -135,16 +145,19 @@ def _given(explanation: Explanation, j: int) -> str:
     return f"{one_line(rules.feature_names[j])} {verb} {cell(rules, j, value)}"
 
 
-def _change(explanation: Explanation, change: Change) -> str:
-    rules, j = explanation.rules, change.feature
-    return f"  {one_line(rules.feature_names[j])} {_moved(explanation, change)}: {_said(rules, change.answer)}"
+def _change(explanation: Explanation, changes: list[Change]) -> str:
+    rules, j = explanation.rules, changes[0].feature
+    if rules.layout.levels[j]:
+        levels = listed([str(change.value) for change in changes], FEW)
+        moved = f"is {levels} instead of {cell(rules, j, explanation.x[j])}"
+    else:
+        moved = _moved(explanation, changes[0])
+    return f"  {one_line(rules.feature_names[j])} {moved}: {_said(rules, changes[0].answer)}"
 
 
 def _moved(explanation: Explanation, change: Change) -> str:
-    """What a cell would be, and what it is."""
+    """What a number would be, and what it is."""
     rules, j, now = explanation.rules, change.feature, explanation.x[change.feature]
-    if isinstance(rules.columns[j], Category):
-        return f"is {quoted(str(change.value))} instead of {cell(rules, j, now)}"
     if _is_another(rules, j):
         return f"is {change.value:g} instead of {'unknown' if np.isnan(now) else f'{now:g}'}"
     apart = 1.0 if np.isnan(now) else abs(change.value - now) or 1.0
@@ -152,8 +165,8 @@ def _moved(explanation: Explanation, change: Change) -> str:
     value, was = cell(rules, j, change.value, digits), cell(rules, j, now, digits)
     if rules.classes is None:
         return f"= {value} instead of {was}"
-    side = "at least" if change.value > (rules.typical[j] if np.isnan(now) else now) else "at most"
-    return f"{side} {value} instead of {was}"
+    is_more = change.value > (rules.typical[j] if np.isnan(now) else now)
+    return f"{limit(rules.columns[j], value if is_more else None, None if is_more else value)} instead of {was}"
 
 
 def _said(rules: RuleBase, answer: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rows.columns import Category, Number
+from ..rows.columns import Category, Column, Number
 from .base import RuleBase
 from .conditions import HALF, Reading, asks, grades, is_whole, places, read_condition, shown_range
 from .summary import Summary
@@ -18,6 +18,7 @@ __all__ = [
     "condition",
     "count",
     "day",
+    "limit",
     "listed",
     "number",
     "odds",
@@ -136,11 +137,16 @@ def _inclined(rules: RuleBase, r: int, column: int, what: Number) -> str:
 def _limits(rules: RuleBase, r: int, column: int, read: Reading, what: Number) -> str:
     """Between, at least or at most which numbers a condition is met by a half or more."""
     unit = _resolution(rules, column, read)
-    low, high = (None if end is None else _value(end, unit, what) for end in (read.low, read.high))
+    return limit(what, *(None if end is None else _value(end, unit, what) for end in (read.low, read.high)))
+
+
+def limit(what: Column, low: str | None, high: str | None) -> str:
+    """From where to where a number may go, or a date."""
+    is_date = isinstance(what, Number) and what.is_date
     if high is None:
-        return f"since {low}" if what.is_date else f"at least {low}"
+        return f"since {low}" if is_date else f"at least {low}"
     if low is None:
-        return f"until {high}" if what.is_date else f"at most {high}"
+        return f"until {high}" if is_date else f"at most {high}"
     return f"between {low} and {high}"
 
 
