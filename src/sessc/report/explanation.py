@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ..rows.columns import Category
 from ..rules.base import RuleBase
-from ..rules.explanation import Change, Explanation
+from ..rules.conditions import places
+from ..rules.explanation import Change, Explanation, step
 from ..rules.links import Softmax
-from ..rules.wording import amount, count, number, one_line, output_names
-from .phrases import UNITS, asked_value, condition
+from ..rules.wording import amount, cell, condition, count, day, limit, listed, one_line, output_names
+from .phrases import UNITS
 
 __all__ = ["explanation_to_data", "to_text"]
 
@@ -33,21 +35,46 @@ def to_text(explanation: Explanation) -> str:
         )
     if rules.n_rules > 1:
         parts.append(f"Together {_added(explanation, explanation.outputs)}")
-    if changes := [_change(explanation, change) for change in explanation.changes[:FEW]]:
-        parts.append("\n".join([_changes_title(explanation), *changes]))
+    if shown := _grouped(explanation)[:FEW]:
+        lines = [_change(explanation, changes) for changes in shown]
+        parts.append("\n".join([_changes_title(explanation, [changes[0] for changes in shown]), *lines]))
     elif rules.classes is not None:
         parts.append("No feature moved alone within the data would change the answer.")
     return "\n\n".join(parts)
 
 
-def _changes_title(explanation: Explanation) -> str:
-    rules, shown = explanation.rules, explanation.changes[:FEW]
+def _grouped(explanation: Explanation) -> list[list[Change]]:
+    """Changes that are said in one breath: to levels of a column with the same answer; of real ones the farthest."""
+    rules, found = explanation.rules, {}
+    for k, change in enumerate(explanation.changes):
+        of_level = (change.feature, None if rules.classes is None else change.answer)
+        found.setdefault(of_level if rules.layout.levels[change.feature] else k, []).append(change)
+    return [changes[:1] if rules.classes is None else changes for changes in found.values()]
+
+
+def _changes_title(explanation: Explanation, shown: list[Change]) -> str:
+    rules = explanation.rules
     if rules.classes is not None:
         return "What would change the answer:"
-    other = any(change.column is not None or _has_two_values(rules, change.feature) for change in shown)
+    others = [change for change in shown if _is_another(rules, change.feature)]
+    if len(others) == len(shown):
+        return "Another value:"
     if rules.summary is None:  # written by hand, so nobody knows how far the data spread
         return "About the width of its conditions more or less:"
-    return ("Another value, or one" if other else "One") + " standard deviation more or less:"
+    held = any(_is_held(explanation, change) for change in shown if change not in others)
+    where = ", no further than the data go" if held else ""
+    return ("Another value, or one" if others else "One") + f" standard deviation more or less{where}:"
+
+
+def _is_held(explanation: Explanation, change: Change) -> bool:
+    """Whether a number would have moved further, were there data."""
+    now, size = explanation.x[change.feature], step(explanation.rules, change.feature)
+    return abs(change.value - now) < size * (1 - 1e-9)
+
+
+def _is_another(rules: RuleBase, column: int) -> bool:
+    """Whether a column takes another value as a whole, instead of a little more or less."""
+    return len(places(rules, column)) == 2 or rules.layout.levels[column] > 0
 
 
 def _answer(explanation: Explanation) -> str:
@@ -84,21 +111,18 @@ def _added(explanation: Explanation, added: np.ndarray) -> str:
 
 def _reasons(explanation: Explanation, r: int) -> list[str]:
     rules, grades = explanation.rules, explanation.grades[r]
-    worst = [int(d) for d in np.argsort(grades, kind="stable") if np.isfinite(rules.widths[r, d])]
-    lines = [f"  {_asked(explanation, r, d)}, fits {_percent(grades[d])}" for d in worst[:MANY]]
+    asked = rules.asks[r]
+    worst = [int(j) for j in np.argsort(grades, kind="stable") if asked[j]]
+    lines = [f"  {_asked(explanation, r, j)}, fits {_percent(grades[j])}" for j in worst[:MANY]]
     if rest := worst[MANY:]:
         lines.append(f"  {count(len(rest), 'more condition')}, which fit {_percent(grades[rest[0]])} or better")
     return lines + (_terms(explanation, r) if rules.order == 1 else [])
 
 
 def _terms(explanation: Explanation, r: int) -> list[str]:
-    """What a linear rule adds, taken apart: the values of a choice belong together."""
-    rules, (constant, *terms) = explanation.rules, explanation.contributions[r]
-    parts = [(_given(explanation, d), terms[d]) for d in range(rules.n_features) if rules.choice_of(d) is None]
-    for choice in rules.choices:
-        has = choice.value(explanation.x)
-        what = f"{one_line(choice.name)} is {one_line(has)}" if has else one_line(choice.name)
-        parts.append((what, np.sum([terms[d] for d in choice.features], axis=0)))
+    """What a linear rule adds, taken apart."""
+    constant, *terms = explanation.contributions[r]
+    parts = [(_given(explanation, j), term) for j, term in enumerate(terms)]
     parts.sort(key=lambda part: -float(np.ptp(part[1]) if len(constant) > 1 else abs(part[1][0])))
     lines = [f"  average values {_adds(explanation, constant, 2)}"]
     lines += [f"  {what} {_adds(explanation, term)}" for what, term in parts[:FEW]]
@@ -108,49 +132,41 @@ def _terms(explanation: Explanation, r: int) -> list[str]:
     return lines
 
 
-def _asked(explanation: Explanation, r: int, d: int) -> str:
+def _asked(explanation: Explanation, r: int, j: int) -> str:
     """A condition, and what the row has."""
-    rules, x = explanation.rules, explanation.x
-    choice = rules.choice_of(d)
-    has = choice and choice.value(x)
-    asked = asked_value(rules, r, d) or condition(rules, r, d, words=False)
-    return f"{asked}: {one_line(has) if has else number(x[d], rules.widths_in_units[r, d])}"
-
-
-def _given(explanation: Explanation, d: int) -> str:
-    """What the row has."""
     rules = explanation.rules
-    return f"{one_line(rules.feature_names[d])} = {number(explanation.x[d], rules.scale[d])}"
+    return f"{condition(rules, r, j, words=False, most=FEW)}: {cell(rules, j, explanation.x[j])}"
 
 
-def _change(explanation: Explanation, change: Change) -> str:
-    rules, now = explanation.rules, explanation.x[change.feature]
-    if change.column is not None:
-        return f"  {_switched(explanation, change)}: {_said(rules, change.answer)}"
-    name = one_line(rules.feature_names[change.feature])
-    digits = min(rules.scale[change.feature], abs(change.value - now) or 1.0) / 2
-    value, was = number(change.value, digits), number(now, digits)
-    if _has_two_values(rules, change.feature):
-        return f"  {name} is {change.value:g} instead of {now:g}: {_said(rules, change.answer)}"
+def _given(explanation: Explanation, j: int) -> str:
+    """What the row has."""
+    rules, value = explanation.rules, explanation.x[j]
+    verb = "is" if np.isnan(value) or rules.layout.levels[j] else "="
+    return f"{one_line(rules.feature_names[j])} {verb} {cell(rules, j, value)}"
+
+
+def _change(explanation: Explanation, changes: list[Change]) -> str:
+    rules, j = explanation.rules, changes[0].feature
+    if rules.layout.levels[j]:
+        levels = listed([str(change.value) for change in changes], FEW)
+        moved = f"is {levels} instead of {cell(rules, j, explanation.x[j])}"
+    else:
+        moved = _moved(explanation, changes[0])
+    return f"  {one_line(rules.feature_names[j])} {moved}: {_said(rules, changes[0].answer)}"
+
+
+def _moved(explanation: Explanation, change: Change) -> str:
+    """What a number would be, and what it is."""
+    rules, j, now = explanation.rules, change.feature, explanation.x[change.feature]
+    if _is_another(rules, j):
+        return f"is {change.value:g} instead of {'unknown' if np.isnan(now) else f'{now:g}'}"
+    apart = 1.0 if np.isnan(now) else abs(change.value - now) or 1.0
+    digits = min(rules.scale[j], apart) / 2
+    value, was = cell(rules, j, change.value, digits), cell(rules, j, now, digits)
     if rules.classes is None:
-        return f"  {name} = {value} instead of {was}: {_said(rules, change.answer)}"
-    side = "at least" if change.value > now else "at most"
-    return f"  {name} {side} {value} instead of {was}: {_said(rules, change.answer)}"
-
-
-def _switched(explanation: Explanation, change: Change) -> str:
-    """A choice's other value, and the one it has."""
-    choice = explanation.rules.choice_of(change.feature)
-    assert choice is not None
-    new = (
-        choice.other if change.value == 0.0 and choice.other else choice.says(change.feature, change.value == 1.0)
-    )
-    was = choice.value(explanation.x)
-    return f"{one_line(choice.name)} is {one_line(new)}" + (f" instead of {one_line(was)}" if was else "")
-
-
-def _has_two_values(rules: RuleBase, d: int) -> bool:
-    return rules.summary is not None and rules.summary.has_two_values(d)
+        return f"= {value} instead of {was}"
+    is_more = change.value > (rules.typical[j] if np.isnan(now) else now)
+    return f"{limit(rules.columns[j], value if is_more else None, None if is_more else value)} instead of {was}"
 
 
 def _said(rules: RuleBase, answer: Any) -> str:
@@ -171,24 +187,39 @@ def explanation_to_data(found: Explanation) -> dict[str, Any]:
         "answer": _plain(found.answer),
         "classes": None if rules.classes is None else rules.classes.tolist(),
         "probabilities": None if rules.classes is None else found.probabilities.tolist(),
-        "values": dict(zip(names, found.x.tolist(), strict=True)),
+        "values": {name: _value(rules, j, found.x[j]) for j, name in enumerate(names)},
         "firing": found.firing.tolist(),
         "grades": _grades(found),
         "contributions": found.contributions.sum(axis=1).tolist(),
         "outputs": found.outputs.tolist(),
         "changes": [
-            {"feature": names[c.feature], "column": c.column, "value": c.value, "answer": _plain(c.answer)}
+            {"feature": names[c.feature], "value": _changed(rules, c), "answer": _plain(c.answer)}
             for c in found.changes
         ],
     }
 
 
+def _value(rules: RuleBase, j: int, value: float) -> Any:
+    """A cell for machines: a number, a date as text, a level, or None if it is missing."""
+    what = rules.columns[j]
+    if np.isnan(value):
+        return None
+    if isinstance(what, Category):
+        return [*what.levels, *what.labels[len(what.levels) :]][int(value)]
+    return day(value, rules.scale[j]) if what.is_date else float(value)
+
+
+def _changed(rules: RuleBase, change: Change) -> Any:
+    is_level = rules.layout.levels[change.feature] > 0
+    return change.value if is_level else _value(rules, change.feature, change.value)
+
+
 def _grades(found: Explanation) -> list[dict[str, float]]:
     """How well the row meets the conditions that each rule has."""
-    rules, names = found.rules, found.rules.feature_names
+    names, asks = found.rules.feature_names, found.rules.asks.tolist()
     return [
-        {name: grade for name, grade, width in zip(names, grades, widths, strict=True) if width < np.inf}
-        for grades, widths in zip(found.grades.tolist(), rules.widths.tolist(), strict=True)
+        {name: grade for name, grade, asked in zip(names, grades, has, strict=True) if asked}
+        for grades, has in zip(found.grades.tolist(), asks, strict=True)
     ]
 
 

@@ -7,18 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..rows.columns import Category
 from ..rules.base import RuleBase
-from ..rules.choices import Choice
+from ..rules.conditions import impacts, origin
 from ..rules.links import Proportions, Softmax
-from ..rules.summary import word_for
-from ..rules.wording import amount, bell, count, number, odds, one_line, output_names
+from ..rules.wording import MANY, amount, condition, count, day, number, odds, one_line, output_names, quoted
 
 __all__ = [
     "UNITS",
     "Sentence",
-    "asked_value",
     "conclusion",
-    "condition",
     "has_scores",
     "holds_always",
     "sentences",
@@ -49,11 +47,11 @@ def sentences(
     for name, most in {"max_conditions": max_conditions, "max_terms": max_terms}.items():
         if most is not None and (isinstance(most, bool) or not isinstance(most, Integral) or most < 0):
             raise ValueError(f"{name} must be a whole number of zero or more, or None for all, got {most!r}.")
-    always = holds_always(rules)
+    always, levels = holds_always(rules), None if max_conditions is None else MANY
     support = None if rules.summary is None or always else rules.summary.support
     return [
         Sentence(
-            [] if always else _shown([text for _, text in worded_conditions(rules, r, words)], max_conditions),
+            [] if always else _shown(rules, r, words, max_conditions, levels),
             conclusion(rules, r, max_terms),
             "" if support is None else f"{100 * support[r]:.0f} %",
         )
@@ -71,40 +69,23 @@ def has_scores(rules: RuleBase) -> bool:
     return rules.order == 1 and isinstance(rules.link, Softmax) and rules.consequents.shape[2] > 2
 
 
-def _shown(conditions: list[str], most: int | None) -> list[str]:
-    left = len(conditions) - len(conditions[:most])
+def _shown(rules: RuleBase, r: int, words: bool, most: int | None, most_levels: int | None) -> list[str]:
+    asked = by_impact(rules, r)
+    shown = [condition(rules, r, column, words, most_levels) for column in asked[:most]]
+    left = len(asked) - len(shown)
     more = [count(left, "weaker condition")] if left else []
-    return [*conditions[:most], *more] or ["anything"]
+    return [*shown, *more] or ["anything"]
+
+
+def by_impact(rules: RuleBase, r: int) -> list[int]:
+    """The columns a rule asks about, the strongest condition first."""
+    asked = rules.asks[r]
+    return [int(column) for column in np.argsort(-impacts(rules, r)[0], kind="stable") if asked[column]]
 
 
 def worded_conditions(rules: RuleBase, r: int, words: bool) -> list[tuple[int, str]]:
-    """The features a rule asks about, the strongest first, and how."""
-    strongest = np.argsort(rules.widths[r], kind="stable")
-    return [(int(d), condition(rules, r, d, words)) for d in strongest if np.isfinite(rules.widths[r, d])]
-
-
-def condition(rules: RuleBase, r: int, d: int, words: bool) -> str:
-    """What a rule asks of a feature."""
-    about = bell(rules, r, d)
-    if words and (value := asked_value(rules, r, d)):
-        return f"{value}, {about}"
-    word = _word(rules, d, rules.centers_in_units[r, d]) if words else ""
-    return f"{one_line(rules.feature_names[d])} is {word}{about}"
-
-
-def asked_value(rules: RuleBase, r: int, d: int) -> str | None:
-    """The value a condition on a choice asks for; None for other features, or if it asks for something between."""
-    choice, center = rules.choice_of(d), rules.centers_in_units[r, d]
-    return None if choice is None or abs(center - 0.5) < 0.25 else _chosen(choice, d, center > 0.5)
-
-
-def _chosen(choice: Choice, d: int, one: bool) -> str:
-    return f"{one_line(choice.name)} is {one_line(choice.says(d, one))}"
-
-
-def _word(rules: RuleBase, d: int, center: float) -> str:
-    word = None if rules.summary is None else word_for(rules.summary, d, center)
-    return f"{word}, " if word else ""
+    """The columns a rule asks about, the strongest first, and how."""
+    return [(column, condition(rules, r, column, words)) for column in by_impact(rules, r)]
 
 
 def conclusion(rules: RuleBase, r: int, max_terms: int | None = None) -> list[str]:
@@ -122,18 +103,51 @@ def conclusion(rules: RuleBase, r: int, max_terms: int | None = None) -> list[st
     return [odds(rules, outputs)]
 
 
+class Term(NamedTuple):
+    """A part of a linear conclusion."""
+
+    text: str
+    size: float
+    """How much it moves the conclusion on average, about."""
+
+
 def _line(rules: RuleBase, r: int, coefficients: np.ndarray, name: str, most: int | None) -> str:
-    """One linear output of one rule, the features that move it most first."""
-    slopes = coefficients[1:]
-    constant = coefficients[0] + slopes @ rules.centers[r]
-    terms = []
-    for d in np.argsort(-np.abs(slopes), kind="stable")[:most]:
-        slope, center = slopes[d] / rules.scale[d], rules.centers_in_units[r, d]
-        width = rules.widths_in_units[r, d]
-        offset = number(abs(center), width if np.isfinite(width) else rules.scale[d])
-        step = f"({one_line(rules.feature_names[d])} {'-' if center >= 0 else '+'} {offset})"
-        terms.append(f" {'+' if slope >= 0 else '-'} {abs(slope):.3g} {step}")
-    rest = len(slopes) - len(terms)
+    """One linear output of one rule, the terms that move it most first.
+
+    What it says of a row is the constant and the terms together, numbers beyond the data counting as those at its
+    end. A missing number counts as the mean, and a missing category has no term.
+    """
+    start = origin(rules, r)
+    constant = coefficients[0] + coefficients[1:] @ start
+    found = [term for column in range(rules.n_features) for term in _terms(rules, column, coefficients[1:], start)]
+    found.sort(key=lambda term: -term.size)
+    terms = [term.text for term in found[:most]]
+    rest = len(found) - len(terms)
     more = f" + {count(rest, 'smaller term')}" if rest else ""
     says = " =" if rules.classes is None else ":"
-    return f"{name}{says} {number(constant, np.abs(slopes).max() / 10)}{''.join(terms)}{more}"
+    return f"{name}{says} {number(constant, np.abs(coefficients[1:]).max() / 10)}{''.join(terms)}{more}"
+
+
+def _terms(rules: RuleBase, column: int, slopes: np.ndarray, start: np.ndarray) -> list[Term]:
+    """What a column adds to a conclusion: a slope, or something for each level that differs from the average."""
+    features, what = rules.layout.features_of(column), rules.columns[column]
+    if isinstance(what, Category):
+        apart = slopes[features] - slopes[features] @ start[features]
+        shares = np.sqrt(start[features])
+        name = one_line(what.name)
+        return [
+            Term(f" {_signed(value)} if {name} is {quoted(label)}", abs(value) * share)
+            for value, label, share in zip(apart, what.labels, shares, strict=True)
+            if value != 0
+        ]
+    [d] = features
+    slope, center = slopes[d] / rules.scale[column], rules.mean[column] + rules.scale[column] * start[d]
+    name, scale = one_line(what.name), rules.scale[column]
+    if what.is_date:
+        return [Term(f" {_signed(slope)} (days of {name} since {day(center)})", abs(slopes[d]))]
+    step = f"({name} {'-' if center >= 0 else '+'} {number(abs(center), scale)})"
+    return [Term(f" {_signed(slope)} {step}", abs(slopes[d]))]
+
+
+def _signed(value: float) -> str:
+    return f"{'+' if value >= 0 else '-'} {abs(value):.3g}"

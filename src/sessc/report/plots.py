@@ -8,9 +8,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from ..rules.base import RuleBase, place_of
+from ..rows.columns import Category
+from ..rules.base import Cells, RuleBase, place_of
+from ..rules.conditions import grades, impacts, shown_range
 from ..rules.pipelines import rules_of
-from ..rules.wording import one_line, output_names
+from ..rules.wording import day, one_line, output_names
 
 __all__ = [
     "BoundaryDisplay",
@@ -24,10 +26,14 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0
 """Okabe and Ito's, told apart by every reader."""
 DASHES = ("-", "-.", ":", (0, (3, 1, 1, 1, 1, 1)))
 """What tells rules of one colour apart."""
+HATCHES = ("", "//", "..", "xx")
+"""The same of bars."""
+LONGEST = 16
+"""Characters of a level that are shown below its bars."""
 
 
 class MembershipDisplay:
-    """The conditions of every rule on some features, as bell curves over the data.
+    """How well each cell meets the conditions of every rule on some features: curves over the data, or bars by level.
 
     Parameters
     ----------
@@ -45,13 +51,13 @@ class MembershipDisplay:
     def from_rules(
         cls, rules: RuleBase, features: Sequence[str] | None = None, *, before: RuleBase | None = None
     ) -> Self:
-        """Draw the named features, by default the six on which rules have their narrowest conditions."""
+        """Draw the named features, by default the six on which rules have their strongest conditions."""
         rules, before = _rules(rules), None if before is None else _rules(before)
         if features is not None:
             chosen = [place_of(rules, name) for name in features]
         else:
-            precision = np.sum(rules.widths**-2.0, axis=0)
-            chosen = [int(d) for d in np.argsort(-precision, kind="stable")[:6] if precision[d] > 0]
+            strength = _strength(rules)
+            chosen = [int(d) for d in np.argsort(-strength, kind="stable")[:6] if strength[d] > 0]
         if not chosen:
             what = "no rule has a condition" if features is None else "there is nothing to draw"
             raise ValueError(f"{what}; name at least one feature.")
@@ -78,26 +84,55 @@ class MembershipDisplay:
         return self
 
     def _panel(self, ax: Any, d: int) -> None:
-        summary = self.rules.summary
-        low, high = _shown(self.rules, d)
-        if summary is not None:
-            edges = np.linspace(low, high, summary.counts.shape[1] + 1)
-            ax.stairs(summary.counts[d] / summary.counts[d].max(), edges, fill=True, color="#dddddd")
-        values = np.linspace(low, high, 300)
-        for r in range(self.rules.n_rules):
-            dashes = DASHES[r // len(COLORS) % len(DASHES)]
-            self._bell(ax, values, self.rules, r, d, ls=dashes, lw=1.4, label=f"rule {r + 1}")
-        for r in range(self.before.n_rules if self.before is not None else 0):
-            self._bell(ax, values, self.before, r, d, ls="--", lw=0.8)
+        what = self.rules.columns[d]
+        drawn = [(self.rules, r, DASHES[r // len(COLORS) % len(DASHES)], 1.4) for r in range(self.rules.n_rules)]
+        if self.before is not None:
+            drawn += [(self.before, r, "--", 0.8) for r in range(self.before.n_rules)]
+        if isinstance(what, Category):
+            self._bars(ax, d, what)
+        else:
+            self._histogram(ax, d)
+            values = np.linspace(*shown_range(self.rules, d), 300)
+            for rules, r, dashes, width in drawn:
+                label = f"rule {r + 1}" if rules is self.rules else None
+                style = {"color": COLORS[r % len(COLORS)], "ls": dashes, "lw": width, "label": label}
+                ax.plot(values, grades(rules, r, d, values), **style)
+            if what.is_date:
+                _dated(ax.xaxis, 2)
         ax.set(title=one_line(self.rules.feature_names[d]), ylim=(0, 1.05), yticks=[0, 1])
 
-    def _bell(self, ax: Any, values: np.ndarray, rules: Any, r: int, d: int, **style: Any) -> None:
-        grade = np.exp(-0.5 * ((values - rules.centers_in_units[r, d]) / rules.widths_in_units[r, d]) ** 2)
-        ax.plot(values, grade, color=COLORS[r % len(COLORS)], **style)
+    def _histogram(self, ax: Any, d: int) -> None:
+        summary = self.rules.summary
+        if summary is not None and summary.counts[d].any():
+            edges = np.linspace(*shown_range(self.rules, d), summary.counts.shape[1] + 1)
+            ax.stairs(summary.counts[d] / summary.counts[d].max(), edges, fill=True, color="#dddddd")
+
+    def _bars(self, ax: Any, d: int, what: Category) -> None:
+        """A bar for each rule and level, over how common levels are; before, as lines across the bars."""
+        codes, n_rules = np.arange(what.n_levels), self.rules.n_rules
+        if self.rules.summary is not None and self.rules.summary.levels[d].any():
+            shares = self.rules.summary.levels[d]
+            ax.bar(codes, shares / shares.max(), width=0.95, color="#dddddd")
+        for r in range(n_rules):
+            places = codes + 0.8 * ((r + 0.5) / n_rules - 0.5)
+            style = {"color": COLORS[r % len(COLORS)], "hatch": HATCHES[r // len(COLORS) % len(HATCHES)]}
+            heights = grades(self.rules, r, d, codes)
+            ax.bar(places, heights, width=0.8 / n_rules, label=f"rule {r + 1}", ec="white", lw=0.3, **style)
+            if self.before is not None and r < self.before.n_rules:
+                across = 0.4 / n_rules
+                was = grades(self.before, r, d, codes)
+                ax.hlines(was, places - across, places + across, color="#444444", ls="--", lw=0.8)
+        labels = [_short(label) for label in what.labels]
+        turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if max(map(len, labels)) > 6 else {}
+        ax.set_xticks(codes, labels, **turned)
 
 
 class ConditionsDisplay:
-    """How narrow conditions are, as standard deviation over width: rules by features, white for "any value"."""
+    """How strong conditions are: rules by features, white for "any value".
+
+    The strength of a condition is its impact, the standard deviation over the data of what it adds to the logarithm of
+    how strongly its rule fires.
+    """
 
     def __init__(self, rules: RuleBase):
         self.rules = rules
@@ -110,8 +145,8 @@ class ConditionsDisplay:
     def plot(self, ax: Any = None) -> Self:
         import matplotlib.pyplot as plt
 
-        strength = 1 / self.rules.widths
-        order = np.argsort(-np.sum(strength**2, axis=0), kind="stable")
+        strength = np.where(self.rules.asks, impacts(self.rules), 0.0)
+        order = np.argsort(-_strength(self.rules), kind="stable")
         self.order_ = order[strength[:, order].any(axis=0)]
         self.strength_ = strength[:, self.order_]
         if ax is None:
@@ -131,7 +166,7 @@ class ConditionsDisplay:
         names = [one_line(self.rules.feature_names[d]) for d in self.order_]
         ax.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
         ax.set_yticks(range(self.rules.n_rules), [f"rule {r + 1}" for r in range(self.rules.n_rules)])
-        ax.figure.colorbar(picture, ax=ax, label="narrowness")
+        ax.figure.colorbar(picture, ax=ax, label="impact")
 
 
 class FiringDisplay:
@@ -225,6 +260,10 @@ class BoundaryDisplay:
         if isinstance(features, str) or len(features) != 2:
             raise ValueError(f"a plane is that of two features, such as ('age', 'weight'); got {features!r}.")
         a, b = (place_of(rules, name) for name in features)
+        for d in (a, b):
+            if rules.layout.levels[d]:
+                name = rules.feature_names[d]
+                raise ValueError(f"{name!r} is a category and has no axis; name two features that are numbers.")
         return cls(rules, (a, b)).plot(X, y, ax)
 
     def plot(self, X: Any = None, y: Any = None, ax: Any = None) -> Self:
@@ -234,22 +273,25 @@ class BoundaryDisplay:
         rules, (a, b) = self.rules, self.features
         if ax is None:
             _, ax = plt.subplots(layout="constrained")
-        across, up = (np.linspace(*_shown(rules, d), 200) for d in (a, b))
+        across, up = (np.linspace(*shown_range(rules, d), 200) for d in (a, b))
         rows = np.repeat(rules.typical[None, :], across.size * up.size, axis=0)
         rows[:, a], rows[:, b] = (part.ravel() for part in np.meshgrid(across, up))
         if rules.classes is None:
-            self.answers_ = rules(rows).reshape(up.size, across.size)
+            self.answers_ = rules(Cells(rows)).reshape(up.size, across.size)
             picture = ax.pcolormesh(across, up, self.answers_, cmap="viridis", shading="auto", rasterized=True)
             ax.figure.colorbar(picture, ax=ax, label=one_line(rules.target_name))
         else:
-            self.answers_ = np.argmax(rules.outputs(rows), axis=1).reshape(up.size, across.size)
+            self.answers_ = np.argmax(rules.outputs(Cells(rows)), axis=1).reshape(up.size, across.size)
             colors = [COLORS[c % len(COLORS)] for c in range(len(rules.classes))]
             style = {"cmap": ListedColormap(colors), "vmin": -0.5, "vmax": len(colors) - 0.5, "alpha": 0.25}
             ax.pcolormesh(across, up, self.answers_, shading="auto", rasterized=True, **style)
         if X is not None:
-            self._rows(ax, np.asarray(X, dtype=float), y)
+            self._rows(ax, np.asarray(rules.cells(X)), y)
         ax.set(xlabel=one_line(rules.feature_names[a]), ylabel=one_line(rules.feature_names[b]))
         ax.set(xlim=(across[0], across[-1]), ylim=(up[0], up[-1]))
+        for axis, d in zip((ax.xaxis, ax.yaxis), (a, b), strict=True):
+            if getattr(rules.columns[d], "is_date", False):
+                _dated(axis, 4)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -273,8 +315,20 @@ def _rules(given: Any) -> RuleBase:
     return given if isinstance(given, RuleBase) else rules_of(given)
 
 
-def _shown(rules: RuleBase, d: int) -> tuple[float, float]:
-    """The part of a feature worth drawing."""
-    if rules.summary is not None and rules.summary.high[d] > rules.summary.low[d]:
-        return float(rules.summary.low[d]), float(rules.summary.high[d])
-    return float(rules.mean[d] - 3 * rules.scale[d]), float(rules.mean[d] + 3 * rules.scale[d])
+def _strength(rules: RuleBase) -> np.ndarray:
+    """How strong the conditions of all rules on each feature are together, (n_features,)."""
+    return np.sqrt(np.sum(np.where(rules.asks, impacts(rules), 0.0) ** 2, axis=0))
+
+
+def _dated(axis: Any, most: int) -> None:
+    """An axis of days since 1970 whose few ticks are dates."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(most))
+    axis.set_major_formatter(lambda value, _: day(value))
+
+
+def _short(label: str) -> str:
+    """A label that leaves room for others."""
+    text = one_line(label)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

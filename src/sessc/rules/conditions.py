@@ -13,12 +13,31 @@ import numpy as np
 
 from .base import RuleBase
 
-__all__ = ["Reading", "additions", "grades", "impacts", "read_condition", "shown_range", "top"]
+__all__ = [
+    "COMMON",
+    "Reading",
+    "additions",
+    "asks",
+    "grades",
+    "impacts",
+    "is_whole",
+    "origin",
+    "places",
+    "read_condition",
+    "seen_range",
+    "shown_range",
+    "top",
+    "weights",
+]
 
 HALF = np.log(2.0)
+COMMON = 0.01
+"""Levels that a smaller share of the data has do not decide what a condition is measured from."""
 REACH = 3.0
 """Standard units to each side of the mean that count as where data are, if nobody has seen any."""
 POINTS = 201
+MOST = 700.0
+"""The largest exponent that a float takes."""
 
 
 class Reading(NamedTuple):
@@ -34,7 +53,14 @@ class Reading(NamedTuple):
     worst: float = 1.0
     """The smallest grade where the data are: above a half the condition only inclines."""
     unknown: float = 1.0
-    """The grade of a missing cell."""
+    """The grade of a missing cell; above one if it meets the condition better than any cell that is there."""
+
+
+def asks(rules: RuleBase, r: int, column: int) -> bool:
+    """Whether a rule has a condition on a column."""
+    features, n_numbers = rules.layout.features_of(column), rules.layout.n_numbers
+    found = bool(rules.unknown[r, column] != 0 or rules.linear[r, features].any())
+    return found or bool(features[0] < n_numbers and rules.precisions[r, features[0]] != 0)
 
 
 def additions(rules: RuleBase, r: int, column: int, cells: np.ndarray) -> np.ndarray:
@@ -55,31 +81,89 @@ def additions(rules: RuleBase, r: int, column: int, cells: np.ndarray) -> np.nda
 def shown_range(rules: RuleBase, column: int) -> tuple[float, float]:
     """Between which numbers the data are, but for a few at each end."""
     summary = rules.summary
-    if summary is not None and summary.high[column] > summary.low[column]:
-        return float(summary.low[column]), float(summary.high[column])
+    for k in () if summary is None else (1, 0):  # of a column that hardly varies, what few rows have
+        low, high = summary.quantiles[k, column], summary.quantiles[-1 - k, column]
+        if high > low:
+            return float(low), float(high)
     mean, scale = float(rules.mean[column]), float(rules.scale[column])
     return mean - REACH * scale, mean + REACH * scale
 
 
-def _places(rules: RuleBase, column: int) -> np.ndarray:
-    """Cells at which a condition is looked at: common levels, or numbers from end to end of the data."""
+def seen_range(rules: RuleBase, column: int) -> tuple[float, float]:
+    """The smallest and the largest number seen, none of which counts as another."""
+    low, high = shown_range(rules, column)
+    if rules.summary is not None:
+        low, high = min(low, rules.summary.quantiles[0, column]), max(high, rules.summary.quantiles[-1, column])
+    if rules.limits is not None:
+        low, high = max(low, rules.limits[0, column]), min(high, rules.limits[1, column])
+    return float(low), float(high)
+
+
+def places(rules: RuleBase, column: int) -> np.ndarray:
+    """Cells at which a condition is looked at: common levels, both of two numbers, or numbers from end to end."""
     n_levels = rules.layout.levels[column]
-    if not n_levels:
-        return np.linspace(*shown_range(rules, column), POINTS)
-    return np.arange(n_levels, dtype=float)
+    if n_levels:
+        shares = None if rules.summary is None else rules.summary.levels[column]
+        common = np.arange(n_levels) if shares is None else np.flatnonzero(shares >= COMMON)
+        return np.asarray(common if len(common) else np.arange(n_levels), dtype=float)
+    if (two := _two_values(rules, column)) is not None:
+        return two
+    return np.linspace(*shown_range(rules, column), POINTS)
+
+
+def _two_values(rules: RuleBase, column: int) -> np.ndarray | None:
+    """All that a number ever is, if that is one thing or another."""
+    if rules.summary is None:
+        return None
+    found = np.unique(rules.summary.quantiles[:, column])
+    return found if len(found) == 2 else None
+
+
+def is_whole(rules: RuleBase, column: int) -> bool:
+    """Whether a column has nothing but whole numbers, as far as is known."""
+    if rules.summary is None or rules.layout.levels[column]:
+        return False
+    known = rules.summary.quantiles[:, column]
+    return bool(np.all(known == np.round(known)))
 
 
 def top(rules: RuleBase, r: int, column: int) -> float:
     """The largest addition of a condition where the data are, which has the grade one."""
-    places = _places(rules, column)
-    best = float(np.max(additions(rules, r, column, places)))
-    n_numbers = rules.layout.n_numbers
+    looked_at = places(rules, column)
     [d, *_] = rules.layout.features_of(column)
-    if d < n_numbers and rules.precisions[r, d] > 0:  # the top of a bell may lie between two places
-        center = rules.mean[column] + rules.scale[column] * rules.linear[r, d] / rules.precisions[r, d]
-        if places[0] < center < places[-1]:
-            best = max(best, float(additions(rules, r, column, np.asarray([center]))[0]))
-    return best
+    if d < rules.layout.n_numbers and rules.precisions[r, d] > 0 and len(looked_at) == POINTS:
+        center = _center(rules, r, column, d)  # the top of a bell may lie between two places
+        looked_at = np.append(looked_at, np.clip(center, looked_at[0], looked_at[-1]))
+    return float(np.max(additions(rules, r, column, looked_at)))
+
+
+def _center(rules: RuleBase, r: int, column: int, d: int) -> float:
+    """Where a number's bell has its top, in the user's units."""
+    with np.errstate(over="ignore"):
+        return float(rules.mean[column] + rules.scale[column] * np.divide(rules.linear[r, d], rules.precisions[r, d]))
+
+
+def weights(rules: RuleBase) -> np.ndarray:
+    """How strongly rules fire whose conditions are all met in full, in logarithms, (R,).
+
+    A rule fires in proportion to the exponential of its weight, times the product of its grades.
+    """
+    tops = [[top(rules, r, column) for column in range(rules.n_features)] for r in range(rules.n_rules)]
+    return rules.constants + np.sum(tops, axis=1)
+
+
+def origin(rules: RuleBase, r: int) -> np.ndarray:
+    """The features (D,) from which a rule's linear conclusion is measured.
+
+    A number is measured from the centre of the rule's own bell if that is inside the data, and else from its mean; a
+    category from the average of its levels.
+    """
+    found = np.array(rules.fill)
+    for d, column in enumerate(rules.layout.numbers):
+        low, high = shown_range(rules, column)
+        if rules.precisions[r, d] > 0 and low <= _center(rules, r, column, d) <= high:
+            found[d] = rules.linear[r, d] / rules.precisions[r, d]
+    return found
 
 
 def grades(rules: RuleBase, r: int, column: int, cells: np.ndarray) -> np.ndarray:
@@ -89,17 +173,18 @@ def grades(rules: RuleBase, r: int, column: int, cells: np.ndarray) -> np.ndarra
 
 def read_condition(rules: RuleBase, r: int, column: int) -> Reading:
     """A condition as people read it."""
-    if not rules.asks[r, column]:
+    if not asks(rules, r, column):
         return Reading("any")
-    places = _places(rules, column)
-    found = grades(rules, r, column, places)
-    unknown = float(grades(rules, r, column, np.asarray([np.nan]))[0])
-    worst = float(found.min())
+    looked_at = places(rules, column)
+    worst = float(grades(rules, r, column, looked_at).min())
+    missing = additions(rules, r, column, np.asarray([np.nan]))[0] - top(rules, r, column)
+    unknown = float(np.exp(min(missing, MOST)))
     if rules.layout.levels[column]:
+        found = grades(rules, r, column, np.arange(rules.layout.levels[column]))
         order = np.argsort(-found, kind="stable")
         return Reading("set", levels=tuple(int(k) for k in order if found[k] >= 0.5), worst=worst, unknown=unknown)
     low, high = _half_heights(rules, r, column)
-    low, high = (None if low <= places[0] else low), (None if high >= places[-1] else high)
+    low, high = (None if low <= looked_at[0] else low), (None if high >= looked_at[-1] else high)
     kind = {(True, True): "any", (False, True): "at least", (True, False): "at most"}.get(
         (low is None, high is None), "bell"
     )
@@ -111,28 +196,30 @@ def _half_heights(rules: RuleBase, r: int, column: int) -> tuple[float, float]:
     [d] = rules.layout.features_of(column)
     linear, p = float(rules.linear[r, d]), float(rules.precisions[r, d])
     least = top(rules, r, column) - HALF
-    if p > 0:
-        root = np.sqrt(max(linear * linear - 2 * p * least, 0.0))
-        ends = [(linear - root) / p, (linear + root) / p]
-    else:
-        ends = [least / linear, np.inf] if linear > 0 else [-np.inf, least / linear if linear else np.inf]
-    mean, scale = float(rules.mean[column]), float(rules.scale[column])
-    low, high = (mean + scale * end for end in ends)
-    return low, high
+    root = np.sqrt(max(linear * linear - 2 * p * least, 0.0))
+    # Of the two ways to write a root of l z - p z^2 / 2 = least, each end takes the one that does not cancel.
+    along = linear + root if linear >= 0 else linear - root
+    if along == 0:
+        return -np.inf, np.inf
+    with np.errstate(divide="ignore", over="ignore"):
+        ends = np.asarray([np.divide(along, p), 2 * least / along])
+    low, high = rules.mean[column] + rules.scale[column] * (ends if linear < 0 else ends[::-1])
+    return float(low), float(high)
 
 
-def impacts(rules: RuleBase) -> np.ndarray:
-    """How much conditions change: the standard deviation of what each adds over the data, (R, J).
+def impacts(rules: RuleBase, r: int | None = None) -> np.ndarray:
+    """How much conditions change: the standard deviation of what each adds over the data, (R, J), or of one rule (1, J).
 
     Of rules that nobody has seen data for, over three standard units to each side.
     """
-    found = np.zeros((rules.n_rules, rules.n_features))
+    chosen = range(rules.n_rules) if r is None else (r,)
+    found = np.zeros((len(chosen), rules.n_features))
     for column, n_levels in enumerate(rules.layout.levels):
         cells, shares = _marginal(rules, column, n_levels)
-        for r in range(rules.n_rules):
-            adds = additions(rules, r, column, cells)
+        for k, one in enumerate(chosen):
+            adds = additions(rules, one, column, cells)
             mean = shares @ adds
-            found[r, column] = np.sqrt(max(shares @ (adds - mean) ** 2, 0.0))
+            found[k, column] = np.sqrt(max(shares @ (adds - mean) ** 2, 0.0))
     return found
 
 
@@ -144,7 +231,7 @@ def _marginal(rules: RuleBase, column: int, n_levels: int) -> tuple[np.ndarray, 
         known = np.full(n_levels, 1 / n_levels) if summary is None else np.asarray(summary.levels[column], float)
         cells = np.arange(n_levels, dtype=float)
     else:
-        cells = _places(rules, column) if summary is None else np.asarray(summary.quantiles[:, column], float)
+        cells = places(rules, column) if summary is None else np.asarray(summary.quantiles[:, column], float)
         known = np.ones(len(cells))
     total = known.sum()
     shares = known * ((1 - missing) / total) if total > 0 else known

@@ -1,22 +1,24 @@
 """Rules changed by hand: each function gives a new rule base, which remembers what was changed.
 
 Rules are numbered as they are printed, from 1; features and classes go by their names; values are in the user's
-units.
+units. A condition is written as it is read: ``at_most=1.3`` is met by a half at 1.3, and better below. A rule whose
+conditions are all met in full counts as much as before, whichever of them was changed.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from ..rows.columns import Category, Column, Number
 from .base import RuleBase, place_of
+from .conditions import REACH, additions, asks, origin, places, seen_range, top
 from .links import Identity, Proportions, Softmax
-from .wording import amount, bell, odds
+from .wishes import KEYS, Group, extent, group_of, is_number, levels_of
+from .wording import amount, condition, odds, one_line
 
 __all__ = ["by_hand", "with_condition", "with_output", "without_condition", "without_rule"]
 
@@ -24,39 +26,68 @@ SURE = 1e-6
 """A probability set by hand is kept this far from certainty, where its logarithm would be infinite."""
 
 
-def with_condition(
-    rules: RuleBase, rule: int, feature: str, about: float | None = None, width: float | None = None
-) -> RuleBase:
-    """A condition moved, made wider or narrower, or added."""
-    r, d = _rule(rules, rule), place_of(rules, feature)
-    had = np.isfinite(rules.widths[r, d])
-    if not had and (about is None or width is None):
-        raise ValueError(f"rule {rule} has no condition on {feature!r}; give both about and width to add one.")
-    if width is not None and not (_is_number(width) and width > 0):
-        raise ValueError(
-            f"width must be a positive number, got {width!r}; to drop a condition use without_condition."
-        )
-    if about is not None and not _is_number(about):
-        raise ValueError(f"about must be a number, got {about!r}.")
-    centers, widths = np.array(rules.centers), np.array(rules.widths)
-    if about is not None:
-        centers[r, d] = (about - rules.mean[d]) / rules.scale[d]
-    if width is not None:
-        widths[r, d] = width / rules.scale[d]
-    changed = replace(rules, centers=centers, widths=widths)
-    name = rules.feature_names[d]
-    was = f"instead of {bell(rules, r, d)}" if had else "added"
-    return _noted(changed, f"rule {rule}: {name} is {bell(changed, r, d)} {was}")
+def with_condition(rules: RuleBase, rule: int, feature: str, **wish: Any) -> RuleBase:
+    """A condition moved, made wider or narrower, or added; :meth:`sessc.RuleBase.with_condition` says how."""
+    r, column = _rule(rules, rule), place_of(rules, feature)
+    changed = _asking(rules, r, column, wish)
+    was = f"instead of {_without_name(rules, r, column)}" if asks(rules, r, column) else "added"
+    return _noted(changed, f"rule {rule}: {condition(changed, r, column, words=False)} {was}")
+
+
+def _without_name(rules: RuleBase, r: int, column: int) -> str:
+    text = condition(rules, r, column, words=False).removeprefix(f"{one_line(rules.feature_names[column])} ")
+    return text.removeprefix("is ")
+
+
+def _asking(rules: RuleBase, r: int, column: int, wish: Mapping[str, Any]) -> RuleBase:
+    """The rules with a condition as somebody wishes it; one that is an edge stays met beyond the data."""
+    unknown = wish.get("unknown")
+    if not isinstance(unknown, bool | None):
+        raise ValueError(f"unknown is True, False or None for the average of known cells; got {unknown!r}.")
+    group = group_of(rules, r, column, {key: value for key, value in wish.items() if value is not None})
+    if group.is_edge:
+        rules = replace(rules, limits=_limits(rules, column))
+    return _put(rules, r, column, group, unknown)
+
+
+def _limits(rules: RuleBase, column: int) -> np.ndarray:
+    """Limits that a column has at the end of where its data are, if it had none."""
+    found = np.full((2, rules.n_features), [[-np.inf], [np.inf]]) if rules.limits is None else rules.limits
+    here = np.where(np.isfinite(found[:, column]), found[:, column], seen_range(rules, column))
+    return np.where(np.arange(rules.n_features) == column, here[:, None], found)
+
+
+def _put(rules: RuleBase, r: int, column: int, group: Group, unknown: bool | None = None) -> RuleBase:
+    """The rules with a condition in its place; what it is met in full adds nothing to how much its rule counts."""
+    linear, precisions = np.array(rules.linear), np.array(rules.precisions)
+    features = rules.layout.features_of(column)
+    linear[r, features] = group.linear
+    if not rules.layout.levels[column]:
+        precisions[r, features] = group.precision
+    # On average z-scores are 0 and their squares 1; levels have their shares.
+    average = float(rules.fill[features] @ linear[r, features]) - group.precision / 2
+    changed = _with_unknown(replace(rules, linear=linear, precisions=precisions), r, column, average)
+    if unknown is not None:
+        adds = additions(changed, r, column, places(changed, column))
+        changed = _with_unknown(changed, r, column, adds.max() if unknown else adds.min())
+    constants = np.array(rules.constants)
+    constants[r] += top(rules, r, column) - top(changed, r, column)
+    return replace(changed, constants=constants)
+
+
+def _with_unknown(rules: RuleBase, r: int, column: int, adds: float) -> RuleBase:
+    unknown = np.array(rules.unknown)
+    unknown[r, column] = adds
+    return replace(rules, unknown=unknown)
 
 
 def without_condition(rules: RuleBase, rule: int, feature: str) -> RuleBase:
     """A rule that no longer asks about a feature."""
-    r, d = _rule(rules, rule), place_of(rules, feature)
-    if not np.isfinite(rules.widths[r, d]):
+    r, column = _rule(rules, rule), place_of(rules, feature)
+    if not asks(rules, r, column):
         raise ValueError(f"rule {rule} has no condition on {feature!r} to drop.")
-    widths = np.array(rules.widths)
-    widths[r, d] = np.inf
-    return _noted(replace(rules, widths=widths), f"rule {rule}: {rules.feature_names[d]} may be anything")
+    nothing = Group(np.zeros(len(rules.layout.features_of(column))))
+    return _noted(_put(rules, r, column, nothing), f"rule {rule}: {rules.feature_names[column]} may be anything")
 
 
 def without_rule(rules: RuleBase, rule: int) -> RuleBase:
@@ -64,19 +95,20 @@ def without_rule(rules: RuleBase, rule: int) -> RuleBase:
     r = _rule(rules, rule)
     if rules.n_rules == 1:
         raise ValueError("the last rule cannot be dropped.")
-    kept = {name: np.delete(getattr(rules, name), r, axis=0) for name in ("centers", "widths", "consequents")}
+    parts = ("constants", "linear", "precisions", "unknown", "consequents")
+    kept = {name: np.delete(getattr(rules, name), r, axis=0) for name in parts}
     return _noted(replace(rules, **kept), f"rule {rule} dropped")
 
 
 def with_output(rules: RuleBase, rule: int, output: Mapping[Any, float] | float) -> RuleBase:
-    """What a rule concludes, at its own centre if it is linear."""
+    """What a rule concludes; if it is linear, where its conclusion is measured from."""
     r = _rule(rules, rule)
     said = np.asarray(_outputs(rules, output), dtype=rules.consequents.dtype)
     if isinstance(rules.link, Softmax):
         said = np.log(np.clip(said / said.sum(), SURE, None))
         said = said - said.mean()
     consequents = np.array(rules.consequents)
-    consequents[r, 0] = said - rules.centers[r] @ consequents[r, 1:] if rules.order else said
+    consequents[r, 0] = said - origin(rules, r) @ consequents[r, 1:] if rules.order else said
     where = "at its centre " if rules.order else ""
     return _noted(
         replace(rules, consequents=consequents),
@@ -85,7 +117,7 @@ def with_output(rules: RuleBase, rule: int, output: Mapping[Any, float] | float)
 
 
 def by_hand(
-    rules: Sequence[tuple[Mapping[str, tuple[float, float]], Mapping[Any, float] | float]],
+    rules: Sequence[tuple[Mapping[str, Any], Mapping[Any, float] | float]],
     *,
     features: Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
@@ -94,30 +126,70 @@ def by_hand(
     """A rule base written by hand; :meth:`sessc.RuleBase.by_hand` says what its parameters mean."""
     rules = _pairs(rules)
     names = _names(rules, features)
-    centers, widths = np.full((2, len(rules), len(names)), np.nan)
-    for r, (conditions, _) in enumerate(rules):
-        for name, condition in conditions.items():
-            centers[r, names.index(name)], widths[r, names.index(name)] = _center_and_width(r, name, condition)
-    asked = np.isfinite(widths)
-    count = np.maximum(asked.sum(axis=0), 1)
-    mean = np.where(asked, centers, 0.0).sum(axis=0) / count
-    scale = np.where(asked.any(axis=0), np.where(asked, widths, 0.0).sum(axis=0) / count, 1.0)
+    wishes = [{name: _wish(r, name, asked) for name, asked in one.items()} for r, (one, _) in enumerate(rules)]
+    columns = tuple(_column(name, [one[name] for one in wishes if name in one]) for name in names)
     said = [output for _, output in rules]
     labels = _classes(said) if classes is None else np.atleast_1d(np.asarray(classes))
     if labels is not None and (labels.ndim > 1 or len(labels) < 2 or len(set(labels.tolist())) < len(labels)):
         raise ValueError(f"there must be two or more different classes, got {labels.tolist()}.")
-    blank = RuleBase(
-        centers=np.where(asked, (centers - mean) / scale, 0.0),
-        widths=np.where(asked, widths / scale, np.inf),
-        consequents=np.zeros((len(rules), 1, 1 if labels is None else len(labels))),
-        mean=mean,
-        scale=scale,
+    found = _blank(columns, wishes, labels, str(target_name))
+    for r, one in enumerate(wishes):
+        for name, wish in one.items():
+            found = _asking(found, r, names.index(name), wish)
+    return replace(found, consequents=np.asarray([[_outputs(found, output)] for output in said]))
+
+
+def _blank(
+    columns: tuple[Column, ...], wishes: list[dict[str, Any]], labels: np.ndarray | None, target_name: str
+) -> RuleBase:
+    """Rules without conditions about columns whose numbers are where people speak of them."""
+    ends = np.asarray([extent([one[column.name] for one in wishes if column.name in one]) for column in columns])
+    n_rules, n_numbers = len(wishes), sum(isinstance(column, Number) for column in columns)
+    counts = [column.n_levels for column in columns if column.n_levels]
+    fill = np.concatenate([np.zeros(n_numbers), *(np.full(n, 1 / n) for n in counts)])
+    is_edge = np.asarray([any(_is_edge(one.get(column.name, {})) for one in wishes) for column in columns])
+    return RuleBase(
+        constants=np.zeros(n_rules),
+        linear=np.zeros((n_rules, len(fill))),
+        precisions=np.zeros((n_rules, n_numbers)),
+        unknown=np.zeros((n_rules, len(columns))),
+        consequents=np.zeros((n_rules, 1, 1 if labels is None else len(labels))),
+        mean=ends.mean(axis=1),
+        scale=np.where([column.n_levels > 0 for column in columns], 1.0, np.ptp(ends, axis=1) / (2 * REACH)),
         link=Identity() if labels is None else Proportions(),
-        feature_names=tuple(map(str, names)),
+        columns=columns,
+        fill=fill,
+        limits=np.where(is_edge, ends.T, [[-np.inf], [np.inf]]) if is_edge.any() else None,
         classes=labels,
-        target_name=str(target_name),
+        target_name=target_name,
     )
-    return replace(blank, consequents=np.asarray([[_outputs(blank, output)] for output in said]))
+
+
+def _is_edge(wish: Mapping[str, Any]) -> bool:
+    return ("at_least" in wish) != ("at_most" in wish)
+
+
+def _wish(r: int, name: str, asked: Any) -> dict[str, Any]:
+    """A condition given by a person: a centre and a width, or a dict of what it asks for."""
+    if isinstance(asked, Mapping) and asked and set(asked) <= KEYS:
+        return ({"unknown": False} if "among" in asked else {}) | dict(asked)
+    if not isinstance(asked, (tuple, list)) or len(asked) != 2 or not all(map(is_number, asked)):
+        example = "give a number and a width above 0, or a dict such as {'at_least': 3}"
+        raise ValueError(f"rule {r + 1} wants {name!r} to be {asked!r}; {example}.")
+    center, width = asked
+    if not width > 0:
+        raise ValueError(f"rule {r + 1} wants {name!r} about {center} (± {width}); give a width above 0.")
+    return {"about": center, "width": width}
+
+
+def _column(name: str, wishes: list[Mapping[str, Any]]) -> Column:
+    """What a column is, by what is asked of it; levels that no rule names are one more, "other"."""
+    named = [levels_of(name, wish["among"]) for wish in wishes if "among" in wish]
+    if not named:
+        return Number(name)
+    if len(named) < len(wishes):
+        raise ValueError(f"rules ask for levels of {name!r} and for numbers; a column is one or the other.")
+    return Category(name, tuple(dict.fromkeys(level for levels in named for level in levels)), ())
 
 
 def _pairs(rules: Any) -> list[tuple[Mapping[str, Any], Any]]:
@@ -149,23 +221,6 @@ def _names(rules: Sequence[tuple[Mapping[str, Any], Any]], features: Any) -> lis
     return names
 
 
-def _center_and_width(r: int, name: str, condition: Any) -> tuple[float, float]:
-    """A condition given by a person: a centre and a width."""
-    if not isinstance(condition, (tuple, list)) or len(condition) != 2 or not all(map(_is_number, condition)):
-        raise ValueError(f"rule {r + 1} wants {name!r} to be {condition!r}; give a number and a width above 0.")
-    center, width = condition
-    if not width > 0:
-        raise ValueError(f"rule {r + 1} wants {name!r} about {center} (± {width}); give a width above 0.")
-    return center, width
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:  # an integer beyond all floats
-        return False
-
-
 def _classes(outputs: Sequence[Any]) -> np.ndarray | None:
     named = {label for output in outputs if isinstance(output, Mapping) for label in output}
     return np.asarray(sorted(named, key=lambda label: (str(type(label)), label))) if named else None
@@ -174,14 +229,14 @@ def _classes(outputs: Sequence[Any]) -> np.ndarray | None:
 def _outputs(rules: RuleBase, output: Any) -> list[float]:
     """An output given by a person, as a list."""
     if rules.classes is None:
-        if not _is_number(output):
+        if not is_number(output):
             raise ValueError(f"these rules predict a number, so an output is one; got {output!r}.")
         return [float(output)]
     labels = rules.classes.tolist()
     if not isinstance(output, Mapping) or set(output) - set(labels):
         raise ValueError(f"an output is a probability for each of the classes {labels}; got {output!r}.")
     said = [output.get(label, 0.0) for label in labels]
-    if not all(map(_is_number, said)) or min(said) < 0 or not 0 < sum(said) < np.inf:
+    if not all(map(is_number, said)) or min(said) < 0 or not 0 < sum(said) < np.inf:
         raise ValueError(f"probabilities are numbers of zero or more, not all zero; got {output!r}.")
     return [float(value / sum(said)) for value in said]
 

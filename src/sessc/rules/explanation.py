@@ -8,27 +8,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .base import RuleBase
+from ..rows.base import Samples
+from ..rows.columns import Category, is_frame
+from .base import Cells, RuleBase, filled
+from .conditions import grades, is_whole, places, seen_range
 from .forms import Spoken
 
-__all__ = ["Change", "Explanation", "explain"]
+__all__ = ["Change", "Explanation", "explain", "one_row", "step"]
 
 STEPS = 200
-"""Values of a feature that are tried on the way to another answer."""
+"""Values of a column that are tried on the way to another answer."""
 HALVINGS = 40
 
 
 class Change(NamedTuple):
-    """One feature moved alone, and what the rules answer then."""
+    """One column moved alone to something that is possible, and what the rules answer then."""
 
     feature: int
-    value: float
-    """The nearest value, in the user's units, with another answer; for real targets one standard deviation on, or
-    the other of two values, or for rules written by hand the mean width of their conditions on."""
+    """Which column, counted from 0."""
+    value: Any
+    """The level itself, or the nearest number, in the user's units, with another answer; for real targets a number one
+    standard deviation on, or the other of two, or for rules written by hand the mean width of their conditions on.
+    No number lies beyond those seen, and where all of these are whole it is."""
     answer: Any
-    column: str | None = None
-    """The choice that takes another value as a whole, if the feature is part of one; ``value`` is then 1, or 0 for
-    the value that has no feature."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +41,15 @@ class Explanation(Spoken):
     ----------
     rules : RuleBase
     x : array of shape (n_features,)
-        The row, in the user's units.
+        The row: numbers in the user's units, codes of levels, and NaN for what is missing or was never seen.
     firing : array of shape (n_rules,)
         How much each rule counts; sums to one.
     grades : array of shape (n_rules, n_features)
-        How well the row meets each condition, from 0 to 1; 1 where there is none.
+        How well the row meets each condition, from 0 to 1; 1 where there is none. A rule fires in proportion to the
+        product of its grades, and to a weight of its own.
     contributions : array of shape (n_rules, 1 or 1 + n_features, n_outputs)
-        What each rule adds to each output: its constant, and for linear rules what each feature adds to it,
-        measured from the mean of the data. Their sum is the output.
+        What each rule adds to each output: what it says of average values, and for linear rules what each column
+        adds to that, nothing if its cell is missing. Their sum is the output.
     changes : tuple of Change
         What would change the answer, the smallest change first; for real targets the largest effect first.
     """
@@ -77,98 +80,131 @@ class Explanation(Spoken):
 
 
 def explain(rules: RuleBase, x: Any) -> Explanation:
-    """Why rules answer as they do for one row: an array, a mapping of names to values, or a table of one row."""
+    """Why rules answer as they do for one row: an array, a mapping of names to cells, or a table of one row."""
     row = one_row(rules, x)
-    z = rules.standardize(row)[0]
-    firing = rules.firing(row)[0]
-    grades = np.exp(-0.5 * ((z - rules.centers) / rules.widths) ** 2)
-    inputs = np.concatenate([[1.0], z])[: rules.consequents.shape[1]]
-    contributions = firing[:, None, None] * inputs[:, None] * rules.consequents
+    firing = rules.firing(Cells(row))[0]
+    met = [[float(grades(rules, r, j, row[:, j])[0]) for j in range(rules.n_features)] for r in range(rules.n_rules)]
+    contributions = firing[:, None, None] * _terms(rules, rules.seen(Cells(row)))
     changes = _effects(rules, row[0]) if rules.classes is None else _ways_out(rules, row[0])
-    return Explanation(rules, row[0], firing, grades, contributions, changes)
+    return Explanation(rules, row[0], firing, np.asarray(met), contributions, changes)
+
+
+def _terms(rules: RuleBase, seen: Samples) -> np.ndarray:
+    """What rules say of average values, and what each column of a row adds, (R, 1 or 1 + J, n_outputs)."""
+    if rules.order == 0:
+        return rules.consequents
+    slopes, layout = rules.consequents[:, 1:], rules.layout
+    apart = filled(seen, rules.fill, layout)[0] - rules.fill
+    average = rules.consequents[:, 0] + np.einsum("rdc,d->rc", slopes, rules.fill)
+    by_column = np.einsum("rdc,d,dj->rjc", slopes, apart, np.eye(rules.n_features)[layout.group])
+    return np.concatenate([average[:, None], by_column], axis=1)
 
 
 def one_row(rules: RuleBase, x: Any) -> np.ndarray:
-    """A row as an array of shape (1, n_features)."""
-    if isinstance(x, Mapping) or (hasattr(x, "keys") and not hasattr(x, "columns")):
-        unknown, missing = set(x.keys()) - set(rules.feature_names), set(rules.feature_names) - set(x.keys())
-        if unknown or missing:
-            what = (
-                f"no value for {min(missing)!r}" if missing else f"{min(map(str, unknown))!r}, which is no feature"
-            )
-            raise ValueError(f"the row has {what}; the rules are about {', '.join(rules.feature_names)}.")
-        x = [x[name] for name in rules.feature_names]
-    if getattr(x, "columns", None) is not None:
-        rules.standardize(x)  # complains about columns that are not the rules'
-    try:
-        row = np.atleast_2d(np.asarray(x, dtype=float))
-    except (TypeError, ValueError):
-        raise ValueError(f"the row has {_no_number(rules, x)}; explain takes numbers.") from None
-    if row.shape != (1, rules.n_features):
-        raise ValueError(f"explain takes one row of {rules.n_features} values, got shape {np.shape(x)}.")
-    return row
+    """A row as cells (1, n_features)."""
+    if is_frame(x) and not isinstance(x, Mapping):
+        cells = rules.cells(x)
+    else:
+        cells = rules.cells({name: [_python(cell)] for name, cell in _by_name(rules, x).items()})
+    if cells.shape[0] != 1:
+        raise ValueError(f"explain takes one row of {rules.n_features} values, got {cells.shape[0]} rows.")
+    return np.asarray(cells, dtype=float)
 
 
-def _no_number(rules: RuleBase, x: Any) -> str:
-    """The first value of a row that is no number, and where it stands."""
-    for name, value in zip(rules.feature_names, np.ravel(np.asarray(x, dtype=object)), strict=False):
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            return f"{value!r} for {name!r}"
-    return "values of different lengths"
+def _by_name(rules: RuleBase, x: Any) -> dict[str, Any]:
+    """The cells of a row by the names of their columns, in the order of these."""
+    names = rules.feature_names
+    if not hasattr(x, "keys"):
+        row = np.asarray(x.tolist() if hasattr(x, "tolist") else x, dtype=object)
+        row = row[0] if row.ndim == 2 and len(row) == 1 else row
+        if row.shape != (len(names),):
+            raise ValueError(f"explain takes one row of {len(names)} values, got shape {row.shape}.")
+        return dict(zip(names, row, strict=True))
+    extra, lacking = set(x.keys()) - set(names), set(names) - set(x.keys())
+    if extra or lacking:
+        what = f"no value for {min(lacking)!r}" if lacking else f"{min(map(str, extra))!r}, which is no feature"
+        raise ValueError(f"the row has {what}; the rules are about {', '.join(names)}.")
+    return {name: x[name] for name in names}
 
 
-def _other_values(rules: RuleBase, x: np.ndarray) -> list[Change]:
-    """Every other value of every choice, and the answer there."""
-    found = []
-    for choice in rules.choices:
-        each = list(choice.features)
-        for _, code in choice.options:
-            row = np.array(x)
-            row[each] = code
-            if moved := [d for d in each if row[d] != x[d]]:
-                d = next((d for d in moved if row[d] == 1.0), moved[0])
-                found.append(Change(d, float(row[d]), rules(row[None, :])[0], choice.name))
-    return found
+def _python(cell: Any) -> Any:
+    """A cell as Python has it."""
+    if isinstance(cell, (list, tuple, np.ndarray)) and np.size(cell) == 1:
+        cell = np.asarray(cell, dtype=getattr(cell, "dtype", object)).ravel()[0]
+    if isinstance(cell, np.datetime64):
+        return cell.astype("datetime64[us]").item()
+    return cell.item() if isinstance(cell, np.generic) else cell
 
 
-def _alone(rules: RuleBase) -> list[int]:
-    """Features that can move without others."""
-    return [d for d in range(rules.n_features) if rules.choice_of(d) is None]
-
-
-def _two_values(rules: RuleBase, d: int) -> np.ndarray | None:
-    """All that a feature ever is, if that is one thing or another."""
-    if rules.summary is None or not rules.summary.has_two_values(d):
-        return None
-    return np.unique(rules.summary.quantiles[:, d])
+def _other_levels(rules: RuleBase, x: np.ndarray, column: int) -> list[Change]:
+    """Every other level of a category, and the answer there; what is pooled is no level that one could have."""
+    what = rules.columns[column]
+    assert isinstance(what, Category)
+    answers = rules(Cells(_moved(x, column, np.arange(len(what.levels), dtype=float))))
+    each = enumerate(zip(what.levels, answers.tolist(), strict=True))
+    return [Change(column, level, answer) for code, (level, answer) in each if code != x[column]]
 
 
 def _ways_out(rules: RuleBase, x: np.ndarray) -> tuple[Change, ...]:
-    """For each feature the nearest value within the data at which the answer is another class."""
-    answer = rules(x[None, :])[0]
-    found = [change for change in _other_values(rules, x) if change.answer != answer]
-    lows, highs = _range(rules)
-    for d in _alone(rules):
-        two = _two_values(rules, d) is not None
-        for end in (lows[d], highs[d]):
-            values = np.asarray([x[d], end]) if two else np.linspace(x[d], end, STEPS)
-            other = rules(_moved(x, d, values)) != answer
-            if end != x[d] and np.any(other):
-                first = int(np.argmax(other))
-                value = end if two else _boundary(rules, x, d, values[first - 1], values[first], answer)
-                found.append(Change(d, float(value), rules(_moved(x, d, np.asarray([value])))[0]))
-    return tuple(
-        sorted(found, key=lambda change: abs(change.value - x[change.feature]) / rules.scale[change.feature])
-    )
+    """For each column the nearest cell within the data at which the answer is another class."""
+    answer = rules(Cells(x[None, :]))[0]
+    found = []
+    for column in np.flatnonzero(rules.used).tolist():
+        if rules.layout.levels[column]:
+            found += [change for change in _other_levels(rules, x, column) if change.answer != answer]
+        else:
+            found += _crossings(rules, x, column, answer)
+    return tuple(sorted(found, key=lambda change: _distance(rules, x, change)))
 
 
-def _boundary(rules: RuleBase, x: np.ndarray, d: int, near: float, far: float, answer: Any) -> float:
-    """The value next to the boundary that has another answer."""
+def _distance(rules: RuleBase, x: np.ndarray, change: Change) -> float:
+    """How large a change is, in standard deviations; another level counts as one."""
+    d = change.feature
+    return 1.0 if rules.layout.levels[d] else abs(change.value - _start(rules, x, d)) / rules.scale[d]
+
+
+def _start(rules: RuleBase, x: np.ndarray, column: int) -> float:
+    """Where a number starts to move: where it is, or in the midst of the data if nobody knows."""
+    return float(rules.typical[column] if np.isnan(x[column]) else x[column])
+
+
+def _crossings(rules: RuleBase, x: np.ndarray, column: int, answer: Any) -> list[Change]:
+    """The nearest numbers below and above at which the answer is another one."""
+    start, found = _start(rules, x, column), []
+    for end, is_ahead in zip(seen_range(rules, column), (np.less, np.greater), strict=True):
+        if not is_ahead(end, start):
+            continue
+        values = _between(rules, column, start, end)
+        other = np.asarray(rules(Cells(_moved(x, column, values))) != answer)
+        if np.any(other):
+            first = int(np.argmax(other))
+            near = values[first - 1] if first else values[0]
+            value = _boundary(rules, x, column, near, values[first], answer)
+            found.append(Change(column, value, rules(Cells(_moved(x, column, np.asarray([value]))))[0]))
+    return found[:1] if len({change.value for change in found}) == 1 else found
+
+
+def _between(rules: RuleBase, column: int, start: float, end: float) -> np.ndarray:
+    """Numbers that are possible from one to another."""
+    if len(two := places(rules, column)) == 2:
+        return np.asarray([start, *two[two != start][:1]]) if start in two else np.asarray([start, end])
+    values = np.linspace(start, end, STEPS)
+    if not is_whole(rules, column) or start != round(start):
+        return values
+    whole = np.round(values)
+    return whole[np.append(True, np.diff(whole) != 0)]
+
+
+def _boundary(rules: RuleBase, x: np.ndarray, column: int, near: float, far: float, answer: Any) -> float:
+    """The number next to the boundary that has another answer."""
+    if len(places(rules, column)) == 2:
+        return float(far)
+    is_stepwise = is_whole(rules, column) and near == round(near)
     for _ in range(HALVINGS):
-        middle = (near + far) / 2
-        if rules(_moved(x, d, np.asarray([middle])))[0] == answer:
+        middle = np.round((near + far) / 2) if is_stepwise else (near + far) / 2
+        if middle in (near, far):
+            break
+        if rules(Cells(_moved(x, column, np.asarray([middle]))))[0] == answer:
             near = middle
         else:
             far = middle
@@ -176,25 +212,41 @@ def _boundary(rules: RuleBase, x: np.ndarray, d: int, near: float, far: float, a
 
 
 def _effects(rules: RuleBase, x: np.ndarray) -> tuple[Change, ...]:
-    """The value predicted one standard deviation up and down each feature, or at the other of its two values."""
-    now = rules(x[None, :])[0]
-    found = [change for change in _other_values(rules, x) if change.answer != now]
-    for d in _alone(rules):
-        two = _two_values(rules, d)
-        values = x[d] + rules.scale[d] * np.asarray([-1.0, 1.0]) if two is None else two[two != x[d]]
-        answers = rules(_moved(x, d, values))
-        found += [Change(d, float(v), float(a)) for v, a in zip(values, answers, strict=True) if a != now]
+    """The value predicted one step up and down each number, or at its other value, and at other levels."""
+    now = rules(Cells(x[None, :]))[0]
+    found = []
+    for column in np.flatnonzero(rules.used).tolist():
+        if rules.layout.levels[column]:
+            found += _other_levels(rules, x, column)
+            continue
+        values = _steps(rules, x, column)
+        answers = rules(Cells(_moved(x, column, values)))
+        found += [Change(column, float(v), float(a)) for v, a in zip(values, answers, strict=True)]
+    found = [change for change in found if change.answer != now]
     return tuple(sorted(found, key=lambda change: -abs(change.answer - now)))
 
 
-def _moved(x: np.ndarray, d: int, values: np.ndarray) -> np.ndarray:
-    rows = np.repeat(x[None, :], len(values), axis=0)
-    rows[:, d] = values
-    return rows
+def _steps(rules: RuleBase, x: np.ndarray, column: int) -> np.ndarray:
+    """Numbers one step down and up that are possible."""
+    start = _start(rules, x, column)
+    if len(two := places(rules, column)) == 2:
+        return two[two != x[column]]
+    low, high = seen_range(rules, column)
+    down, up = start - step(rules, column), start + step(rules, column)
+    values = {max(down, low) if low < start else start, min(up, high) if high > start else start}
+    return np.asarray(sorted(values if np.isnan(x[column]) else values - {start}))
 
 
-def _range(rules: RuleBase) -> tuple[np.ndarray, np.ndarray]:
-    """Where the data are, as far as that is known."""
+def step(rules: RuleBase, column: int) -> float:
+    """How far a number moves to show what it does: a standard deviation, or the mean width of hand-written conditions."""
+    scale = float(rules.scale[column])
     if rules.summary is None:
-        return rules.mean - 3 * rules.scale, rules.mean + 3 * rules.scale
-    return rules.summary.quantiles[0], rules.summary.quantiles[-1]
+        widths = rules.widths_in_units[:, column]
+        return float(np.mean(widths[np.isfinite(widths)])) if np.isfinite(widths).any() else scale
+    return max(round(scale), 1.0) if is_whole(rules, column) else scale
+
+
+def _moved(x: np.ndarray, column: int, values: np.ndarray) -> np.ndarray:
+    rows = np.repeat(x[None, :], len(values), axis=0)
+    rows[:, column] = values
+    return rows

@@ -29,7 +29,8 @@ class Forms:
 
         Parameters
         ----------
-        x : array of shape (n_features,), mapping of feature names to values, or table of one row
+        x : array of shape (n_features,), mapping of feature names to cells, or table of one row
+            Cells are as in the data: numbers, text, and None or NaN where something is not known.
 
         Returns
         -------
@@ -72,7 +73,7 @@ class Forms:
     @classmethod
     def by_hand(
         cls,
-        rules: Sequence[tuple[Mapping[str, tuple[float, float]], Mapping[Any, float] | float]],
+        rules: Sequence[tuple[Mapping[str, Any], Mapping[Any, float] | float]],
         *,
         features: Sequence[str] | None = None,
         classes: Sequence[Any] | None = None,
@@ -83,8 +84,10 @@ class Forms:
         Parameters
         ----------
         rules : sequence of (conditions, output)
-            Conditions are a dict of (centre, width) for each feature the rule asks about; an output is a number,
-            or a dict of the probability of each class.
+            Conditions are a dict of one for each feature the rule asks about: a pair (centre, width), or a dict of
+            what ``with_condition`` takes, such as ``{"at_least": 3}`` or ``{"among": ["red", "blue"]}``. Levels of a
+            category that no rule names count as one more, and a missing cell as that. An output is a number, or a
+            dict of the probability of each class.
         features : sequence of str, optional
             All features, in the order of the columns of the data; by default those mentioned, in that order.
         classes : sequence, optional
@@ -104,15 +107,34 @@ class Forms:
         ... ])
         >>> rules([[65, 80], [25, 62]])
         array(['ill', 'well'], dtype='<U4')
+        >>> rules = RuleBase.by_hand([
+        ...     ({"age": {"at_least": 60}, "smoking": {"among": ["daily", "often"]}}, 0.7),
+        ...     ({"age": {"at_most": 60}}, 0.1),
+        ... ], target_name="risk")
+        >>> rules({"age": [80, 30], "smoking": ["daily", "never"]}).round(2)
+        array([0.68, 0.1 ])
         """
         from .editing import by_hand
 
         return by_hand(rules, features=features, classes=classes, target_name=target_name)
 
     def with_condition(
-        self: Any, rule: int, feature: str, about: float | None = None, width: float | None = None
+        self: Any,
+        rule: int,
+        feature: str,
+        about: float | None = None,
+        width: float | None = None,
+        *,
+        at_least: float | None = None,
+        at_most: float | None = None,
+        between: tuple[float, float] | None = None,
+        among: Sequence[Any] | None = None,
+        unknown: bool | None = None,
     ) -> RuleBase:
-        """The rules with one condition moved, made wider or narrower, or added.
+        """The rules with one condition moved, made wider or narrower, replaced or added.
+
+        It is written as it is read: ``at_most=1.3`` makes a condition that is met by a half at 1.3, better below,
+        and in full where the data begin. A rule whose conditions are all met in full counts as much as before.
 
         Parameters
         ----------
@@ -120,8 +142,17 @@ class Forms:
             As rules are printed, counted from 1.
         feature : str
         about, width : float, optional
-            Centre and standard deviation in the user's units; one that is not given stays. A condition that was
-            not there needs both.
+            Centre and standard deviation of a bell curve in the user's units; one that is not given stays. A condition
+            that was not there needs both.
+        at_least, at_most : float, optional
+            Where an edge is met by a half; both together are ``between``. Dates may be text, as ``"2019-03-01"``.
+        between : pair of float, optional
+            Where a bell curve is met by a half.
+        among : sequence, optional
+            The levels of a category that meet the condition; others meet it by a twentieth.
+        unknown : bool, optional
+            Whether a missing cell meets the condition, like the best or like the worst of the data; by default it
+            counts as one does on average.
 
         Returns
         -------
@@ -130,7 +161,8 @@ class Forms:
         """
         from .editing import with_condition
 
-        return with_condition(self, rule, feature, about, width)
+        wish = {"at_least": at_least, "at_most": at_most, "between": between, "among": among, "unknown": unknown}
+        return with_condition(self, rule, feature, about=about, width=width, **wish)
 
     def without_condition(self: Any, rule: int, feature: str) -> RuleBase:
         """The rules, of which one, counted from 1, no longer asks about a feature."""
@@ -145,7 +177,10 @@ class Forms:
         return without_rule(self, rule)
 
     def with_output(self: Any, rule: int, output: Mapping[Any, float] | float) -> RuleBase:
-        """The rules, of which one concludes something else, at its own centre if it is linear.
+        """The rules, of which one concludes something else.
+
+        A linear conclusion says it where it is measured from when it is printed: at the centres of the rule's own
+        bell curves, and otherwise at the mean of the data.
 
         Parameters
         ----------
@@ -208,19 +243,24 @@ class Forms:
     ) -> str:
         """The rules as IF-THEN sentences in the user's units.
 
-        Conditions of a rule stand in the order of their strength: how narrow they are compared with the spread
-        of the feature. ``about 17.5 (± 2.1)`` means a bell curve centred at 17.5 with standard deviation 2.1.
-        A linear conclusion is written from the rule's own centre, so that its constant is what the rule says
-        there.
+        ``between 1.2 and 2.1``, ``at least 12.6`` or ``is red or blue`` says where a condition is met by a half or
+        more; conditions are soft, and beyond that the rule counts less and less. One that is met so by all of the
+        data only inclines, and says ``rather``; ``or unknown`` says that a missing cell meets it as well. Conditions
+        stand in the order of their impact: how much they change over the data.
+
+        A linear conclusion is written from the centres of the rule's own bell curves, or from the mean of the data
+        where it has none there, so that its constant is what the rule says at that point. A missing number counts as
+        the mean, and a missing category as the average of its levels.
 
         Parameters
         ----------
         max_conditions : int, optional
-            Show only this many of the strongest conditions of each rule, and say how many were left out.
+            Show only this many of the strongest conditions of each rule, and say how many were left out; of many
+            levels, name four.
         max_terms : int, optional
             Show only this many of the largest terms of each linear conclusion, and say how many were left out.
         words : bool, default=True
-            Say, where the data are known, whether a centre is low, medium or high among them.
+            Say, where the data are known, whether such numbers are low, medium or high among them.
         width : int, optional
             Break lines that are longer.
 
@@ -332,9 +372,10 @@ class Spoken:
         -------
         dict
             ``target`` and ``answer``; ``classes`` and their ``probabilities``, or None for a number; ``values``,
-            the row by the names of the features; for each rule its ``firing``, its ``grades`` by the feature of
-            each condition it has, and its ``contributions`` to each output; ``outputs``, their sum before the
-            link; and ``changes``, each with ``feature``, ``column``, ``value`` and ``answer``.
+            the row by the names of the features, with levels as they are, dates as text and None for what is
+            missing; for each rule its ``firing``, its ``grades`` by the feature of each condition it has, and its
+            ``contributions`` to each output; ``outputs``, their sum before the link; and ``changes``, each with
+            ``feature``, ``value`` and ``answer``.
         """
         from ..report.explanation import explanation_to_data
 
