@@ -8,7 +8,7 @@ from sessc.rows.arrays import ArrayRows
 from sessc.rows.extent import centered, measure, standardized
 from sessc.rows.read import read_rows
 from sessc.rows.sample import _hash, sample
-from sessc.solve.start import k_means, k_means_seeds, random_seeds
+from sessc.solve.start import _waiting, k_means, k_means_seeds, raced_seeds, random_seeds
 
 
 def test_frame_is_mean_and_standard_deviation(rng):
@@ -92,3 +92,25 @@ def test_k_means_is_k_means(rng):
     V = k_means(rows, X[[0, 100, 200]] - rows.center, frame) + rows.center
     oracle = KMeans(3, init=X[[0, 100, 200]], n_init=1).fit(X)
     np.testing.assert_allclose(V, oracle.cluster_centers_, rtol=1e-9)
+
+
+def test_rows_race_with_exponential_luck():
+    keys = np.random.default_rng(0).integers(2**63, size=20_000)
+    for salt in (1, 2, 2**61):
+        waiting = _waiting(keys, salt)
+        assert waiting.min() >= 0
+        assert waiting.mean() == pytest.approx(1.0, abs=0.03)
+        assert np.mean(waiting > 1.0) == pytest.approx(np.exp(-1), abs=0.02)
+    assert abs(np.corrcoef(_waiting(keys, 1), _waiting(keys, 2))[0, 1]) < 0.03
+
+
+def test_a_row_that_changes_changes_the_draw_of_no_other(rng):
+    X = rng.normal(size=(400, 3)) + 6 * rng.integers(0, 3, size=(400, 1))
+    keys, weight = rng.integers(2**63, size=400), np.ones(400)
+    seeds = raced_seeds(X, weight, keys, 3, np.random.default_rng(1))
+    moved, other = X.copy(), keys.copy()
+    chosen = {int(np.argmin(np.abs(X - seed).sum(axis=1))) for seed in seeds}
+    row = next(k for k in range(400) if k not in chosen)
+    moved[row] += 0.1
+    other[row] = 5
+    np.testing.assert_allclose(raced_seeds(moved, weight, other, 3, np.random.default_rng(1)), seeds)

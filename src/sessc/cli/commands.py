@@ -23,6 +23,9 @@ from .speech import aside, quiet, say
 
 __all__ = ["check_rules", "explain", "export", "fit", "info", "predict", "report"]
 
+LINE = 110
+"""Letters in a line of text."""
+
 
 def fit(options: argparse.Namespace) -> None:
     """Learn rules from a table, and write model and page."""

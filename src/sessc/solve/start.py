@@ -74,7 +74,8 @@ def _waiting(keys: np.ndarray, salt: int) -> np.ndarray:
     word = keys.view(np.uint64) + np.uint64((salt * 0x9E3779B97F4A7C15) % 2**64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         word = (word ^ (word >> np.uint64(shift))) * np.uint64(factor)
-    return -np.log1p(-((word ^ (word >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53)
+    share = ((word ^ (word >> np.uint64(31))) >> np.uint64(11)).astype(float) * 2.0**-53
+    return -np.log1p(-share)
 
 
 def k_means(rows: Rows, seeds: Array, extent: Extent) -> Array:

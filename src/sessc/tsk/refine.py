@@ -152,12 +152,15 @@ class Plan:
         first = 1 + layout.n_features
         return (np.arange(len(self.group)) >= first) & (np.arange(len(self.group)) < first + layout.n_numbers)
 
-    @property
-    def price(self) -> np.ndarray:
-        """What squares of coefficients count, (inputs,): constants nothing, gaps, of which there are few, more."""
-        price = np.where(self.group < 0, 0.0, 1.0)
-        price[len(price) - len(self.gaps) :] = GAP
-        return price
+    def prices(self, start: np.ndarray) -> np.ndarray:
+        """What squares of coefficients count, (R, inputs), of rules that began as these.
+
+        Constants nothing; gaps, of which there are few, more; and a condition less, the more it asked for at first.
+        """
+        member = (self.group[:, None] == np.arange(len(self.space.total))).astype(float)
+        prices = (1 / (1 + (start * start) @ member)) @ member.T
+        prices[:, len(self.group) - len(self.gaps) :] *= GAP
+        return prices
 
     def moving(self, conditions: Conditions, consequents: np.ndarray) -> Moving:
         """Rules as descent sees them."""
@@ -227,7 +230,7 @@ class Pulls:
         common[0] = 0.0  # a constant common to all rules is free
         priced = apart.copy()
         priced[:, 1:] *= APART
-        from_start, price = rules.theta - start.theta, plan.price
+        from_start, price = rules.theta - start.theta, plan.prices(start.theta)
         size, along = _sizes(rules.theta, plan.group) if self.nothing else (0.0, 0.0)
         return Moving(
             2 * price * (self.start * from_start + self.small * rules.theta) + self.nothing * along,

@@ -90,7 +90,8 @@ def concise(
         while way.too_many(rules, NEARLY * number) > 0:
             rules = way.faint_dropped(way.pulled(rules, strength))
             strength *= GROWTH
-        kept = way.polished(way.cut(rules, number), max_iter)
+        short_already = rules is found[None] and way.too_many(rules, number) <= 0
+        kept = rules if short_already else way.polished(way.cut(rules, number), max_iter)
         busy = way.without_idle(kept)  # not before: rules that were just cut look idle and are not
         dropped = len(busy.theta) < len(kept.theta)
         found[number] = way.polished(way.cut(busy, number), max_iter) if dropped else kept
