@@ -18,7 +18,8 @@ from matplotlib.figure import Figure
 
 from sessc import Power
 from sessc.datasets import make_quadrants
-from sessc.rules.base import firing
+from sessc.rows.base import Samples
+from sessc.rules.base import Conditions, firing
 
 from .studies import PAPERS, PROBLEMS, RESULTS, SYNTHETIC, R, synthetic
 
@@ -123,7 +124,7 @@ def lead_of_second(method: str, rules: list[dict[str, Any]], points: np.ndarray,
         cost = near - SYNTHETIC["eta"] * (S * (V - center) ** 2).sum(axis=1)[:, None]
         levels = Power(2.0).share(cost, axis=0)
     else:
-        levels = firing(points, V, S)
+        levels = firing(Samples(points), Conditions.bells(V, S))
     return (Z[:, 1] - Z[:, 0]) @ levels
 
 

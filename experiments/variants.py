@@ -26,7 +26,7 @@ from sessc._array import divide
 from sessc.datasets import NAMES
 from sessc.rows.arrays import ArrayRows
 from sessc.rows.base import Samples
-from sessc.rules.base import design, firing
+from sessc.rules.base import Conditions, design, firing
 from sessc.solve.start import K_MEANS
 from sessc.terms.objective import Expansion, Parameters, Statistics
 from sessc.tsk.recipe import CLASSES, deviations, members, pose
@@ -176,7 +176,7 @@ class Recipe:
         widths = np.sqrt(np.where(rules.varies, variance, np.inf))
         Z = X - rules.center
         if not self.floored:
-            return design(firing(Z, rules.V, widths), Z, order)
+            return design(firing(Samples(Z), Conditions.bells(rules.V, widths)), Z, order)
         distance = ((Z[None, :, :] - rules.V[:, None, :]) ** 2 / widths[:, None, :] ** 2).sum(axis=2)
         F = np.maximum(np.exp(-distance / 2), EPS)
         return design(F / F.sum(axis=0), Z, order)

@@ -361,13 +361,14 @@ width_scale : float or "auto", default="auto"
         The paper's lambda: ridge penalty of the consequents. In refinement it holds back what
         sets rules apart more than what all of them conclude.
     refine : int, default=0
-        Iterations, at most, in which centres, widths and consequents then move together to fit the data
-        better; 0 leaves the rules where clustering and least squares put them, as in the paper. Classifiers are
-        refined on cross-entropy, which gives probabilities worth using, regressors on squared errors. A few
-        hundred are usual.
+        Iterations, at most, in which conditions and conclusions then move together to fit the data better; 0
+        leaves the rules where clustering and least squares put them, as in the paper. Classifiers are refined on
+        cross-entropy, which gives probabilities worth using, regressors on squared errors. A few hundred are usual.
+        In refined models no single cell decides: numbers far beyond the others are held at limits, which the rules
+        keep, and what hardly any row has makes no condition.
     pull : float, default=1.0
-        How strongly refinement holds centres and conditions back where they began; like ``alpha`` it competes
-        with a sum over samples.
+        How strongly refinement holds conditions back, both where they began and at asking for little; like
+        ``alpha`` it competes with a sum over samples.
     conditions : float, default=None
         How many conditions a rule may have on average. Refinement then goes on to drive the least useful
         conditions to "any value" until rules are that short, and drops rules that add nothing. Short rules often

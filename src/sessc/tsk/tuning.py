@@ -51,7 +51,7 @@ DEFAULT_GRID = {"gamma": (1.0, 10.0, 100.0), "beta": (0.1, 1.0, 10.0)}
 PLAIN_WIDTHS, PLAIN_ALPHAS = (1.0, 3.0, 10.0, 30.0), (0.001, 0.01, 0.1, 1.0, 10.0)
 """What is searched for rules that are not refined."""
 
-REFINED_WIDTHS, REFINED_ALPHAS = ("auto",), (0.03, 0.3, 3.0, 30.0)
+REFINED_WIDTHS, REFINED_ALPHAS = ("auto",), (0.01, 0.1, 1.0, 10.0)
 """What is searched for rules that are refined."""
 
 SHAPES = ((1, 1), (1, 2), (1, 4), (1, 8), (0, 5), (0, 10), (0, 20), (0, 30))
@@ -310,8 +310,8 @@ n_rules : int, list of int or "auto", default="auto"
         Values of ``width_scale``, the paper's h, to try: numbers, or "auto" among them. By default "auto" alone;
         without refinement 1, 3, 10, 30.
     alphas : list of float or "auto", default="auto"
-        Values of ``alpha``, the paper's lambda, to try. By default 0.03, 0.3, 3, 30; without refinement 0.001,
-        0.01, 0.1, 1, 10.
+        Values of ``alpha``, the paper's lambda, to try. By default 0.01, 0.1, 1, 10, and without refinement
+        0.001 as well.
     refine : int, default=200
         Iterations of refinement, at most; see the plain model. With 0 the search goes as the paper's does, over
         fewer values.
