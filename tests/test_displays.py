@@ -1,7 +1,5 @@
 """Pictures show the numbers of the rules."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_wine
@@ -20,7 +18,8 @@ from sessc import (
     TSKClassifier,
     TSKRegressor,
 )
-from sessc.rules.choices import Choice
+from sessc.rules.base import Cells
+from sessc.rules.conditions import grades, impacts
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed; pip install 'sessc[plot]'")
 
@@ -41,7 +40,7 @@ def model(wine):
     return TSKClassifier(3, refine=30, conditions=4, random_state=0).fit(*wine)
 
 
-def test_membership_curves_peak_at_their_centres(model, wine):
+def test_membership_curves_are_the_grades(model, wine):
     before = TSKClassifier(3, random_state=0).fit(*wine).rules_
     shown = MembershipDisplay.from_rules(model.rules_, before=before)
     assert len(shown.features) == 6
@@ -50,8 +49,8 @@ def test_membership_curves_peak_at_their_centres(model, wine):
         assert len(ax.lines) == model.n_rules_ + before.n_rules
         for r, line in enumerate(ax.lines[: model.n_rules_]):
             x, grade = line.get_data()
-            center, width = model.rules_.centers_in_units[r, d], model.rules_.widths_in_units[r, d]
-            np.testing.assert_allclose(grade, np.exp(-0.5 * ((x - center) / width) ** 2))
+            np.testing.assert_array_equal(grade, grades(model.rules_, r, d, x))
+            assert grade.max() == pytest.approx(1, abs=1e-3)
     one = MembershipDisplay.from_rules(model.rules_, ["hue"])
     assert one.features == [model.rules_.feature_names.index("hue")]
     with pytest.raises(ValueError, match="no feature 'beer'"):
@@ -107,27 +106,54 @@ def test_pictures_say_what_they_need(model, wine):
     assert shown.scores.shape == (1, 2)
 
 
-def test_boundaries_are_among_rows_that_can_be(rng):
-    kind = rng.choice(3, size=200)
-    X = np.column_stack([kind == 0, kind == 1, kind == 2, rng.normal(size=200), rng.normal(size=200)]).astype(
-        float
-    )
-    rules = TSKRegressor(3, refine=20, random_state=0).fit(X, kind + X[:, 3]).rules_
-    rules = replace(rules, choices=(Choice("kind", (0, 1, 2), ("u", "v", "w")),))
-    shown = BoundaryDisplay.from_rules(rules, ("x3", "x4"))
+@pytest.fixture(scope="module")
+def mixed():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    days = pandas.Timestamp("2019-01-01") + pandas.to_timedelta(rng.integers(0, 800, 200), "D")
+    X = pandas.DataFrame({
+        "kind": rng.choice(["u", "v", "rather long a name"], p=[0.2, 0.5, 0.3], size=200),
+        "u": rng.normal(size=200), "v": rng.normal(size=200), "day": days,
+    })  # fmt: skip
+    amount = 2.0 * (X["kind"] == "v") + X["u"]
+    X.loc[::9, "u"] = np.nan
+    return X, amount, TSKRegressor(3, refine=20, random_state=0).fit(X, amount).rules_
+
+
+def test_boundaries_are_among_rows_that_can_be(mixed):
+    X, amount, rules = mixed
+    shown = BoundaryDisplay.from_rules(rules, ("u", "day"), X, amount)
     row = np.array(rules.typical)
-    assert row[:3].sum() == 1
-    (row[3], _), (row[4], _) = shown.ax_.get_xlim(), shown.ax_.get_ylim()
-    assert shown.answers_[0, 0] == pytest.approx(rules(row[None, :])[0])
+    assert rules.columns[0].levels[int(row[0])] == "v"  # the commonest
+    (row[1], _), (row[3], _) = shown.ax_.get_xlim(), shown.ax_.get_ylim()
+    assert shown.answers_[0, 0] == pytest.approx(rules(Cells(row[None, :]))[0])
+    shown.figure_.canvas.draw()
+    assert any(label.get_text().startswith("2019-") for label in shown.ax_.get_yticklabels())
+    with pytest.raises(ValueError, match="'kind' is a category and has no axis"):
+        BoundaryDisplay.from_rules(rules, ("kind", "u"))
+
+
+def test_levels_are_bars_as_high_as_their_grades(mixed):
+    X, amount, rules = mixed
+    before = TSKRegressor(3, random_state=0).fit(X, amount).rules_
+    shown = MembershipDisplay.from_rules(rules, ["kind", "u"], before=before)
+    seen, *bars = shown.axes_[0].containers
+    counts = X["kind"].value_counts().sort_index()
+    np.testing.assert_allclose([bar.get_height() for bar in seen], counts / counts.max())
+    for r, group in enumerate(bars):
+        np.testing.assert_allclose([bar.get_height() for bar in group], grades(rules, r, 0, np.arange(3)))
+    assert [label.get_text() for label in shown.axes_[0].get_xticklabels()] == ["rather long a n…", "u", "v"]
+    assert FiringDisplay.from_rules(rules, X).firing.sum() == pytest.approx(1)
+    assert "kind" in [label.get_text() for label in ConditionsDisplay.from_rules(rules).ax_.get_xticklabels()]
 
 
 def test_strengths_are_shown_strongest_first(model):
     shown = ConditionsDisplay.from_rules(model.rules_)
-    np.testing.assert_array_equal(shown.strength_, 1 / model.rules_.widths[:, shown.order_])
+    np.testing.assert_array_equal(shown.strength_, impacts(model.rules_)[:, shown.order_])
     assert np.all(np.diff((shown.strength_**2).sum(axis=0)) <= 0)
     labels = [label.get_text() for label in shown.ax_.get_xticklabels()]
     assert labels == [model.rules_.feature_names[d] for d in shown.order_]
-    assert len(labels) == np.isfinite(model.rules_.widths).any(axis=0).sum()
+    assert len(labels) == model.rules_.asks.any(axis=0).sum()
 
 
 def test_firing_is_shared_by_classes(model, wine):

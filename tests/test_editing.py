@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from sessc import RuleBase, TSKClassifier, TSKRegressor
+from sessc.rules.conditions import grades, origin, read_condition, shown_range, weights
 
 
 @pytest.fixture(scope="module")
@@ -26,12 +27,13 @@ def test_a_condition_is_moved_in_the_users_units(rules):
     d = rules.feature_names.index("alcohol")
     assert moved.centers_in_units[1, d] == pytest.approx(13.5)
     assert moved.widths_in_units[1, d] == pytest.approx(0.4)
-    same = np.ones_like(rules.centers, bool)
+    same = np.ones_like(rules.linear, bool)
     same[1, d] = False
-    np.testing.assert_array_equal(moved.centers[same], rules.centers[same])
-    np.testing.assert_array_equal(moved.widths[same], rules.widths[same])
+    for name in ("linear", "precisions", "unknown"):
+        np.testing.assert_array_equal(getattr(moved, name)[same], getattr(rules, name)[same])
+    np.testing.assert_allclose(weights(moved), weights(rules), rtol=1e-9, atol=1e-9)
     assert rules.edits == ()  # the old one is as it was
-    assert "rule 2: alcohol is about 13.50 (± 0.40) instead of about " in moved.edits[0]
+    assert moved.edits[0].startswith("rule 2: alcohol between 13.03 and 13.97 instead of ")
     assert "Changed by hand: rule 2: alcohol" in str(moved)
     assert moved.with_condition(2, "alcohol", width=0.5).centers_in_units[1, d] == pytest.approx(13.5)
 
@@ -64,7 +66,7 @@ def test_an_output_set_is_what_the_rule_says_at_its_centre(rules):
     wanted = {"barbera": 0.7, "barolo": 0.2, "grignolino": 0.1}
     changed = rules.with_output(3, wanted)
     alone = changed.without_rule(1).without_rule(1)
-    odds = alone.probabilities(alone.centers_in_units)[0]
+    odds = alone.probabilities([alone.mean + alone.scale * origin(alone, 0)])[0]
     np.testing.assert_allclose(odds, [wanted[name] for name in alone.classes], atol=1e-9)
     np.testing.assert_array_equal(changed.consequents[:2], rules.consequents[:2])
 
@@ -74,7 +76,7 @@ def test_support_is_unknown_after_a_change_and_words_stay(rules):
     assert "% of the data" in str(rules)
     assert "% of the data" not in str(changed)
     assert changed.summary.quantiles is rules.summary.quantiles
-    assert "high, about" in changed.to_text()
+    assert "high)" in changed.to_text()
 
 
 @pytest.mark.parametrize(
@@ -104,8 +106,8 @@ def test_mistakes_are_named(rules, edit, message):
 
 
 def test_changes_are_noted_as_rules_are_printed(rules):
-    noted = rules.with_condition(1, "flavanoids", about=1 / 3, width=0.847198).edits[0]
-    assert "flavanoids is about 0.33 (± 0.85) instead of about " in noted
+    noted = rules.with_condition(1, "flavanoids", between=(4 / 3, 2.871)).edits[0]
+    assert "flavanoids between 1.33 and 2.87 instead of " in noted
     numbers = replace(rules, classes=np.asarray([0, 1, 7]), target_name="grade")
     says = "at its centre " if rules.order else ""
     assert numbers.with_output(2, {7: 2, 1: 1}).edits == (
@@ -137,7 +139,7 @@ def test_real_targets():
     rules = TSKRegressor(2, order=1, random_state=0).fit(X, y).rules_
     changed = rules.with_output(1, 250.0)
     alone = changed.without_rule(2)
-    assert alone(alone.centers_in_units)[0] == pytest.approx(250.0)
+    assert alone([alone.mean + alone.scale * origin(alone, 0)])[0] == pytest.approx(250.0)
     assert set(changed.compare(rules, X, y).after.measures) == {
         "R²",
         "root mean square error",
@@ -261,5 +263,44 @@ def test_numbers_too_large_to_square_are_refused(rules):
         narrow([[1.0]])
     with pytest.raises(ValueError, match="X has 2 features, and the rules are about 1"):
         narrow([[1.0, np.nan]])
-    with pytest.raises(ValueError, match="X contains NaN in row 1, column 'x'"):
-        narrow([[0.0], [np.nan]])
+    np.testing.assert_allclose(narrow([[0.0], [np.nan]]), [1.5, 2 - 1 / (1 + np.exp(0.5))])
+
+
+@pytest.mark.parametrize("asked", ["at_least", "at_most", "between"])
+@pytest.mark.parametrize("settings", [{}, {"refine": 20}, {"refine": 20, "order": 1}], ids=str)
+def test_what_is_written_is_read(wine, rng, asked, settings):
+    """A limit anywhere among the data comes back, whatever was there before, and no other condition moves."""
+    rules = TSKClassifier(3, random_state=0, **settings).fit(*wine).rules_
+    for column in rng.permutation(rules.n_features)[:6]:
+        name, (low, high) = rules.feature_names[column], shown_range(rules, column)
+        a, b = np.sort(rng.uniform(low + 0.02 * (high - low), high - 0.02 * (high - low), size=2))
+        wish = {"at_least": a, "at_most": b, "between": (a, b)}[asked]
+        changed = rules.with_condition(2, name, **{asked: wish})
+        read = read_condition(changed, 1, column)
+        assert read.kind == {"between": "bell"}.get(asked, asked.replace("_", " "))
+        assert read.low == (None if asked == "at_most" else pytest.approx(a))
+        assert read.high == (None if asked == "at_least" else pytest.approx(b))
+        np.testing.assert_allclose(weights(changed), weights(rules), rtol=1e-9, atol=1e-9)
+        for r, other in np.argwhere(rules.asks):
+            if (r, other) != (1, column):
+                assert read_condition(changed, r, other) == read_condition(rules, r, other)
+        cells = np.asarray([np.nan, *np.linspace(low, high, 50)])
+        for unknown, best in ((True, np.max), (False, np.min)):
+            one = rules.with_condition(2, name, **{asked: wish}, unknown=unknown)
+            missing, *others = grades(one, 1, column, cells)
+            assert missing == pytest.approx(best(others), abs=0.03)
+
+
+def test_words_say_what_was_written(rules):
+    assert "flavanoids at most 1.3\n" in rules.with_condition(1, "flavanoids", at_most=1.3).to_text(words=False)
+    assert "alcohol at least 12.65\n" in rules.with_condition(1, "alcohol", at_least=12.65).to_text(words=False)
+    both = rules.with_condition(1, "hue", at_least=0.8, at_most=1.1)
+    assert "hue between 0.8 and 1.1\n" in both.to_text(words=False)
+    assert both.edits[0].startswith("rule 1: hue between 0.8 and 1.1 instead of ")
+    # beyond the data there is no limit, so it is an edge
+    assert "hue at most 1.1\n" in rules.with_condition(1, "hue", between=(-3, 1.1)).to_text(words=False)
+    for beyond in ({"at_least": 5000.0}, {"at_most": 10.0}, {"between": (-1, 9e9)}):
+        with pytest.raises(ValueError, match="a limit of 'proline' must lie where the data are, which is between"):
+            rules.with_condition(1, "proline", **beyond)
+    with pytest.raises(ValueError, match="give both about and width"):
+        rules.without_condition(1, "hue").with_condition(1, "hue", unknown=True)

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from sessc import TSKClassifier, TSKRegressor
-from sessc.rules.choices import Choice
+from sessc.rows.columns import Category, Number
+from sessc.rules.base import Cells
+from sessc.rules.conditions import additions, is_whole, top, weights
 from sessc.rules.links import Softmax
 
 SETTINGS = [{"order": order, "refine": refine} for order in (0, 1) for refine in (0, 30)]
@@ -32,9 +34,7 @@ def test_contributions_add_up_to_the_answer(model):
         np.testing.assert_allclose(found.probabilities, model.predict_proba(X.iloc[[k]])[0], atol=1e-10)
         np.testing.assert_allclose(found.firing, model.firing(X.iloc[[k]])[0], atol=1e-12)
         assert found.answer == model.predict(X.iloc[[k]])[0]
-        np.testing.assert_allclose(
-            np.log(found.grades).sum(axis=1) - np.log(found.firing), _constant(found), rtol=1e-6
-        )
+        _fires_by_grades(found)
 
 
 def test_as_data_it_says_the_same(model):
@@ -49,9 +49,15 @@ def test_as_data_it_says_the_same(model):
     assert [change["value"] for change in data["changes"]] == [change.value for change in found.changes]
 
 
-def _constant(found):
-    """Firing is proportional to the product of the grades."""
-    return np.full(len(found.firing), (np.log(found.grades).sum(axis=1) - np.log(found.firing))[0])
+def _fires_by_grades(found):
+    """Firing is proportional to weights times the product of the grades, but where a cell lies beyond the data."""
+    rules = found.rules
+    for r in range(rules.n_rules):
+        adds = [additions(rules, r, j, found.x[j : j + 1])[0] - top(rules, r, j) for j in range(rules.n_features)]
+        np.testing.assert_allclose(found.grades[r], np.exp(np.minimum(adds, 0)), rtol=1e-9)
+    logits = weights(rules) + np.log(found.grades).sum(axis=1)
+    if np.all(found.grades < 1):
+        np.testing.assert_allclose(np.exp(logits) / np.exp(logits).sum(), found.firing, rtol=1e-6, atol=1e-12)
 
 
 def test_what_is_said_to_change_the_answer_does_and_a_little_less_does_not(model):
@@ -65,7 +71,8 @@ def test_what_is_said_to_change_the_answer_does_and_a_little_less_does_not(model
             row = np.array(found.x)
             row[change.feature] = change.value
             assert model.rules_(row[None, :])[0] == change.answer != found.answer
-            row[change.feature] += 1e-6 * (found.x[change.feature] - change.value)
+            back = found.x[change.feature] - change.value
+            row[change.feature] += np.sign(back) if is_whole(model.rules_, change.feature) else 1e-6 * back
             assert model.rules_(row[None, :])[0] == found.answer
             tried += 1
     assert tried > 10
@@ -132,10 +139,12 @@ def test_a_row_may_come_in_any_form():
         model.explain(dict.fromkeys(X.columns[1:], 0.0))
     with pytest.raises(ValueError, match="'beer', which is no feature"):
         model.explain(dict(X.iloc[0]) | {"beer": 1.0})
-    with pytest.raises(ValueError, match="the row has 'high' for 'alcohol'; explain takes numbers"):
+    with pytest.raises(ValueError, match="'alcohol' of X holds text such as 'high', and the model knows"):
         model.explain(dict(X.iloc[0]) | {"alcohol": "high"})
-    with pytest.raises(ValueError, match="one row of 13 values"):
+    with pytest.raises(ValueError, match="one row of 13 values, got 2 rows"):
         model.explain(X.iloc[:2])
+    with pytest.raises(ValueError, match=r"one row of 13 values, got shape \(3,\)"):
+        model.explain([1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="columns"):
         model.explain(X.iloc[[0], ::-1])
 
@@ -144,7 +153,8 @@ def test_an_explanation_reads_from_the_answer_to_what_would_change_it():
     data = load_breast_cancer(as_frame=True)
     X, y = data.data, data.target_names[data.target]
     model = TSKClassifier(6, refine=50, random_state=0).fit(X, y)
-    unsure = X.iloc[np.argmin(np.abs(model.predict_proba(X)[:, 0] - 0.6))]
+    odds = model.predict_proba(X)[:, 0]
+    unsure = X.iloc[np.argmin(np.where(odds > 0.5, odds, 1.0))]
     text = str(model.explain(unsure))
     assert text.startswith("The answer is benign: benign 0.")
     assert "25 more conditions, which fit " in text
@@ -157,60 +167,106 @@ def test_an_explanation_reads_from_the_answer_to_what_would_change_it():
 
 @pytest.fixture
 def kinds(rng):
-    """Three kinds and two answers as ones and zeros, of which one is enough for the answers, and a number."""
+    """Three kinds and a rare one, yes or no, whole numbers and others above zero, some of them missing."""
     pandas = pytest.importorskip("pandas")
-    kind, asked = rng.choice(["u", "v", "w"], size=160), rng.choice(["no", "yes"], size=160)
-    ones = {f"kind={k}": (kind == k).astype(float) for k in "uvw"} | {"asked=yes": (asked == "yes").astype(float)}
-    X = pandas.DataFrame(ones | {"x": rng.normal(size=160)})
-    amount = 8.0 * (kind == "w") + 3.0 * (asked == "yes") + 0.1 * X["x"]
-    choices = (Choice("kind", (0, 1, 2), ("u", "v", "w")), Choice("asked", (3,), ("yes",), "no"))
-    return X, amount, choices
+    n = 300
+    X = pandas.DataFrame({
+        "kind": np.where(np.arange(n) % 60, rng.choice(["u", "v", "w"], size=n), [f"odd {k}" for k in range(n)]),
+        "asked": rng.random(n) < 0.5,
+        "doors": rng.integers(1, 9, size=n),
+        "carat": rng.exponential(size=n),
+    })  # fmt: skip
+    amount = 8.0 * (X["kind"] == "w") + 3.0 * X["asked"] + 0.7 * X["doors"] + X["carat"]
+    X.loc[rng.random(n) < 0.1, "kind"] = None
+    X.loc[rng.random(n) < 0.1, "carat"] = np.nan
+    return X, amount
 
 
 def models(X, amount):
-    yield TSKClassifier(3, refine=50, random_state=0).fit(X, np.where(amount > 5, "much", "little"))
-    yield TSKRegressor(3, refine=50, random_state=0).fit(X, amount)
+    for order in (0, 1):
+        yield TSKClassifier(3, order=order, refine=50, random_state=0).fit(
+            X, np.where(amount > 7, "much", "little")
+        )
+        yield TSKRegressor(3, order=order, refine=50, random_state=0).fit(X, amount)
 
 
-def test_a_choice_changes_as_a_whole(kinds):
-    X, amount, choices = kinds
+def test_what_is_said_to_change_the_answer_is_possible_and_does(kinds):
+    X, amount = kinds
     for model in models(X, amount):
-        rules = replace(model.rules_, choices=choices)
-        for k in range(0, len(X), 20):
-            row = X.iloc[k].to_numpy()
-            found = rules.explain(row)
-            assert {change.column for change in found.changes if change.feature < 4} <= {"kind", "asked"}
+        rules, tried = model.rules_, set()
+        for k in range(0, len(X), 12):
+            found = rules.explain(X.iloc[k])
+            np.testing.assert_allclose(found.outputs, rules.outputs(X.iloc[[k]])[0], rtol=1e-9, atol=1e-9)
             for change in found.changes:
-                if change.column:
-                    other = np.array(row)
-                    other[list(rules.choice_of(change.feature).features)] = 0.0
-                    other[change.feature] = change.value
-                    assert rules(other[None, :])[0] == change.answer != found.answer
+                what, cells = rules.columns[change.feature], np.array(found.x)
+                if isinstance(what, Category):
+                    assert change.value in what.levels
+                    cells[change.feature] = what.levels.index(change.value)
+                else:
+                    low, high = X[what.name].min(), X[what.name].max()
+                    assert low <= change.value <= high
+                    assert what.name == "carat" or change.value == round(change.value)
+                    cells[change.feature] = change.value
+                assert cells[change.feature] != found.x[change.feature]
+                said = rules(Cells(cells[None, :]))[0]
+                assert said == (change.answer if rules.classes is not None else pytest.approx(change.answer))
+                assert said != found.answer
+                tried.add(what.name)
+        assert tried == set(X.columns)
 
 
-def test_choices_are_said_in_words(kinds):
-    X, amount, choices = kinds
-    row = X[(X["kind=u"] == 1) & (X["asked=yes"] == 0)].iloc[0]
-    for model in models(X, amount):
-        text = str(replace(model.rules_, choices=choices).explain(row))
-        assert "  kind is w instead of u: " in text
-        assert "  kind is u: u, fits 100 %" in text
-    assert "  asked is yes instead of no: " in text
-    line = TSKRegressor(1, order=1, random_state=0).fit(X, amount).rules_
-    assert "  asked is no adds " in str(replace(line, choices=choices).explain(row))
+def test_categories_are_said_in_words(kinds):
+    X, amount = kinds
+    row = {"kind": "u", "asked": False, "doors": 6, "carat": 1.0}
+    classifier, regressor, _, line = models(X, amount)
+    assert "  kind is w instead of u: much" in str(classifier.explain(row))
+    assert "  kind is w instead of u: " in str(regressor.explain(row))
+    text = str(regressor.explain(row | {"kind": None, "carat": None}))
+    assert ": unknown, fits " in text
+    assert "  kind is w instead of unknown: " in text
+    assert "  asked is True instead of False: " in text
+    assert "  kind is u adds " in str(line.explain(row))
+    unknown = line.explain(row | {"kind": "never heard of"})
+    assert np.isnan(unknown.x[0])
+    np.testing.assert_array_equal(unknown.contributions[:, 1], 0.0)
+    assert [len(part) for part in unknown.contributions] == [1 + X.shape[1]] * 3
+
+
+def test_rows_with_text_come_in_any_form_and_go_as_data(kinds):
+    X, amount = kinds
+    model = next(models(X, amount))
+    rows = (X.iloc[5], X.iloc[[5]], X.iloc[5].to_numpy(), dict(X.iloc[5]), list(X.iloc[5]), X.iloc[[5]].to_numpy())
+    assert len({str(model.explain(row)) for row in rows}) == 1
+    data = model.explain(dict(X.iloc[5]) | {"kind": "odd 60", "carat": None}).to_data()
+    assert json.loads(json.dumps(data)) == data
+    assert data["values"] == {
+        "kind": "other", "asked": bool(X["asked"][5]), "doors": float(X["doors"][5]), "carat": None
+    }  # fmt: skip
+    assert {change["feature"] for change in data["changes"]} <= set(X.columns)
+
+
+def test_dates_are_dates(rng):
+    pandas = pytest.importorskip("pandas")
+    days = pandas.Timestamp("2019-01-01") + pandas.to_timedelta(rng.integers(0, 800, 300), "D")
+    X = pandas.DataFrame({"admitted": days, "x": rng.normal(size=300)})
+    model = TSKClassifier(2, refine=50, random_state=0).fit(X, np.where(days < "2020-01-01", "before", "after"))
+    found = model.explain({"admitted": np.datetime64("2019-06-01"), "x": 0.0})
+    assert found.to_data()["values"]["admitted"] == "2019-06-01"
+    assert "  admitted since 20" in str(found)
+    assert " instead of 2019-06-01: after" in str(found)
 
 
 @settings(max_examples=30)
 @given(st.lists(st.text("ab= ", min_size=1).map("x{}z".format), min_size=5, max_size=5, unique=True))
 def test_names_are_only_names(names):
-    """Whatever features are called, and with "=" in it too, they are independent unless choices say otherwise."""
+    """Whatever features are called, and with "=" in it too, they are independent."""
     names = [" ".join(name.split()) for name in names]
     assume(len(set(names)) == 5)
     plain = [f"feature {d};" for d in range(5)]
     for rules in (FLAGS, AMOUNT):
         texts = []
         for called in (names, plain):
-            one = replace(rules, feature_names=tuple(called))
+            one = replace(rules, columns=tuple(map(Number, called)))
             text = "\n".join(
                 [str(one), one.to_markdown(), str(one.explain(np.asarray([1.0, 1.0, 0.0, 1.0, 0.5])))]
             )
@@ -234,9 +290,9 @@ AMOUNT = TSKRegressor(3, refine=30, random_state=0).fit(*flags()).rules_
 def test_flags_of_like_names_are_independent():
     names = ("tag=red", "tag=blue", "tag=green", "a=b=c", "x")
     for rules in (FLAGS, AMOUNT):
-        found = replace(rules, feature_names=names).explain([1.0, 1.0, 0.0, 1.0, 0.5])
-        assert all(change.column is None for change in found.changes)
-        assert " tag is " not in str(replace(rules, feature_names=names))
+        named = replace(rules, columns=tuple(map(Number, names)))
+        found = named.explain([1.0, 1.0, 0.0, 1.0, 0.5])
+        assert " tag is " not in str(named)
     assert "tag=red is 0 instead of 1: " in str(found)
 
 

@@ -63,3 +63,15 @@ def test_of_many_rows_some_are_remembered(monkeypatch, rng):
     np.testing.assert_array_equal(thinned.quantiles, weighted_quantiles(X[::4], np.ones(250)))
     assert thinned.n_rows == 1000
     assert thinned.counts.sum() == 2 * 1000  # each row once for each feature, whether seen or stood for
+
+
+def test_levels_and_gaps_are_shares_of_all_rows(rng):
+    codes = np.where(rng.random(200) < 0.1, np.nan, rng.integers(3, size=200))
+    X = np.column_stack([codes, np.where(rng.random(200) < 0.2, np.nan, rng.normal(size=200))])
+    weight = rng.random(200)
+    summary = summarize(X, np.ones(1), weight, levels=(3, 0))
+    np.testing.assert_allclose(summary.missing, weight @ np.isnan(X) / weight.sum())
+    assert summary.levels[0].sum() + summary.missing[0] == pytest.approx(1)
+    assert summary.levels[1].size == 0
+    there = ~np.isnan(X[:, 1])
+    np.testing.assert_array_equal(summary.quantiles[:, 1], weighted_quantiles(X[there, 1:], weight[there])[:, 0])

@@ -5,13 +5,15 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from sessc import RuleBase, TSKClassifier, TSKRegressor
+from sessc.rows.columns import Number
+from sessc.rules.conditions import grades, read_condition
 from sessc.rules.links import Proportions
 from sessc.rules.wording import number
 
 
 @pytest.fixture
 def rules():
-    return RuleBase(
+    return RuleBase.bells(
         centers=np.asarray([[0.0, 1.0], [2.0, -1.0]]),
         widths=np.asarray([[1.0, 0.5], [np.inf, np.inf]]),
         consequents=np.asarray([[[0.9, 0.1]], [[0.2, 0.8]]]),
@@ -29,8 +31,8 @@ def test_rules_read_like_sentences(rules):
         "A rule has 1.0 conditions on average.\n"
         "\n"
         "Rule 1\n"
-        "  IF   dose is about 0.0100 (± 0.0050)\n"
-        "  AND  height is about 100 (± 10)\n"
+        "  IF   dose between 0.0041 and 0.0159\n"
+        "  AND  height between 88.2 and 111.8\n"
         "  THEN well 0.90, ill 0.10\n"
         "\n"
         "Rule 2\n"
@@ -48,7 +50,7 @@ def test_weaker_conditions_are_counted(rules):
 
 def test_linear_outputs_of_classes(rules):
     linear = replace(rules, consequents=np.asarray([[[0.5, 0.5], [0.2, -0.2], [0.0, 0.0]]] * 2))
-    assert "THEN well: 0.500 + 0.02 (height - 100) + 0 (dose - 0.0100)\n       ill: 0.500 - 0.02" in str(linear)
+    assert "THEN well: 0.500 + 0.02 (height - 100) + 0 (dose - 0.010)\n       ill: 0.500 - 0.02" in str(linear)
 
 
 def test_regression_and_slopes_are_in_the_users_units(rules):
@@ -56,14 +58,16 @@ def test_regression_and_slopes_are_in_the_users_units(rules):
         rules, consequents=np.asarray([[[5.0], [20.0], [-3.0]]] * 2), classes=None, target_name="price"
     )
     # at the centre (100, 0.01), which is (0, 1) in standard units: 5 + 20 * 0 - 3 * 1
-    assert "price = 2.0 + 2 (height - 100) - 300 (dose - 0.0100)" in str(linear)
-    assert "price = 48.0 + 2 (height - 120) - 300 (dose + 0.010)" in str(linear)  # the second, at (120, -0.01)
+    assert "price = 2.0 + 2 (height - 100) - 300 (dose - 0.010)" in str(linear)
+    assert "price = 5.0 + 2 (height - 100) - 300 (dose - 0.000)" in str(
+        linear
+    )  # the second has none, so at the mean
     assert linear.outputs([[100.0, 0.01]])[0, 0] == pytest.approx(2.0)
 
 
 def test_large_offsets_keep_the_digits_that_differ(rules):
     far = replace(rules, mean=np.asarray([1.7e9, 0.0]), scale=np.asarray([86400.0, 0.01]))
-    assert "height is about 1700000000 (± 86000)" in str(far)
+    assert "height between 1699898000 and 1700102000" in str(far)
     prices = replace(rules, consequents=np.asarray([[[1e9 + 3.0]], [[1e9 + 8.0]]]), classes=None)
     assert "y = 1000000003.00" in str(prices)
 
@@ -75,15 +79,17 @@ def test_classes_that_are_numbers_say_of_what(rules):
 
 
 def test_names_stay_on_one_line(rules):
-    text = str(replace(rules, feature_names=("a\nb", "c\t d"), classes=np.asarray(["x\ny", "z"])))
-    assert "a b is about" in text
+    columns = tuple(map(Number, ("a\nb", "c\t d")))
+    text = str(replace(rules, columns=columns, classes=np.asarray(["x\ny", "z"])))
+    assert "a b between" in text
     assert "THEN x y 0.90" in text
 
 
 def test_counts_are_grammatical(rules):
-    one = replace(
-        rules, centers=np.zeros((1, 1)), widths=np.ones((1, 1)), mean=np.zeros(1), scale=np.ones(1),
-        consequents=np.asarray([[[1.0, 0.0]]]), feature_names=("x",),
+    one = RuleBase.bells(
+        np.zeros((1, 1)), np.ones((1, 1)), np.asarray([[[1.0, 0.0]]]), np.zeros(1), np.ones(1), Proportions(),
+        feature_names=("x",),
+        classes=np.asarray(["well", "ill"]),
     )  # fmt: skip
     assert str(one).startswith("1 rule for classification by 1 feature,")
 
@@ -97,7 +103,7 @@ def test_there_is_no_negative_zero(rules):
 def test_names_of_features_and_classes_are_used():
     iris = load_iris()
     model = TSKClassifier(3, random_state=0).fit(iris.data, iris.target_names[iris.target])
-    assert "x2 is medium, about" in str(model.rules_)
+    assert "x2 between " in str(model.rules_)
     assert "virginica" in str(model.rules_)
     assert "y = " in str(TSKRegressor(3, random_state=0).fit(iris.data, iris.data[:, 0]).rules_)
 
@@ -172,3 +178,115 @@ def test_how_much_to_show_is_a_count(rules, most):
                 ValueError, match=f"{name} must be a whole number of zero or more, or None for all"
             ):
                 form(**{name: most})
+
+
+def frame(rng, n=400):
+    """Numbers, a category, truth values and dates, with cells missing; and what hangs on them."""
+    pandas = pytest.importorskip("pandas")
+    colours = ["red", "blue", "green, dark", "white"]
+    X = pandas.DataFrame({
+        "age": rng.integers(18, 90, n).astype(float),
+        "colour": rng.choice(colours, n, p=[0.4, 0.3, 0.2, 0.1]),
+        "smoker": rng.random(n) < 0.3,
+        "admitted": pandas.Timestamp("2019-01-01") + pandas.to_timedelta(rng.integers(0, 800, n), "D"),
+        "dose": rng.exponential(1, n),
+    })  # fmt: skip
+    y = np.where((X["age"] > 50) & (X["colour"] != "red") | (X["dose"] > 1.5) & X["smoker"], "ill", "well")
+    X.loc[rng.random(n) < 0.15, "age"] = np.nan
+    X.loc[rng.random(n) < 0.1, "colour"] = None
+    return X, y
+
+
+@pytest.mark.parametrize("settings", [{}, {"refine": 60}, {"refine": 60, "conditions": 2}], ids=str)
+def test_what_is_read_has_the_grade_one_half(rng, settings):
+    """At the ends of what a sentence says a condition is met by a half, inside better, and outside worse."""
+    for X, y in (frame(rng), load_wine(return_X_y=True, as_frame=True)):
+        rules = TSKClassifier(4, random_state=0, **settings).fit(X, y).rules_
+        for r, column in np.argwhere(rules.asks):
+            read = read_condition(rules, r, column)
+            ends = np.asarray([end for end in (read.low, read.high) if end is not None])
+            np.testing.assert_allclose(grades(rules, r, column, ends), 0.5, rtol=1e-6)
+            cells = rules.cells(X)[:, column]
+            met = grades(rules, r, column, cells) >= 0.5
+            if read.kind == "set":
+                said = np.isin(cells, read.levels)
+            else:
+                said = (cells >= (read.low or -np.inf)) & (cells <= (np.inf if read.high is None else read.high))
+            few = rules.summary.quantiles[[1, -2], column] if read.kind != "set" else (0, 99)
+            there = (cells >= few[0]) & (cells <= few[1])  # but for a few at each end
+            np.testing.assert_array_equal(met[there], said[there])
+            assert np.all(met[np.isnan(cells)] == (read.unknown >= 0.5))
+
+
+def test_conditions_of_every_kind_are_sentences(rng):
+    X, y = frame(rng)
+    rules = TSKClassifier(3, refine=60, random_state=0).fit(X, y).rules_
+    written = rules.with_condition(1, "age", between=(30, 52.5)).with_condition(1, "dose", at_most=1.3)
+    written = written.with_condition(1, "colour", among=["green, dark", "red"], unknown=True)
+    written = written.with_condition(1, "admitted", at_least="2020-03-01").with_condition(
+        1, "smoker", among=[True]
+    )
+    text = written.to_text(words=False).split("Rule 2")[0]
+    assert "age between 30 and 52.5\n" in text
+    assert "dose at most 1.3\n" in text
+    assert 'colour is "green, dark" or red, or unknown\n' in text
+    assert "admitted since 2020-03-01\n" in text
+    assert "smoker is True\n" in text
+    assert "dose at most 1.3 (not high)\n" in written.to_text()
+    known = written.with_condition(1, "age", between=(30, 52.5), unknown=False)
+    assert "age between 30 and 52.5\n" in known.to_text(words=False)
+
+
+@pytest.mark.parametrize(
+    ("adds", "unknown", "text"),
+    [
+        ([0, -3, -3, -3, -3], -1, "tag is a"),
+        ([0, -0.1, -3, -3, -3], -1, "tag is a or b"),
+        ([-0.1, 0, -0.2, -3, -3], -1, "tag is b, a or c"),
+        ([-1e-3, 0, -0.2, -0.3, -3], -1, "tag is not e"),
+        ([0, -0.1, -0.2, -0.3, -0.4], -0.2, "tag is rather a, b or c"),
+        ([0, -0.5, -0.5, -0.5, -0.5], -0.4, "tag is rather a"),
+        ([0, -3, -3, -3, -3], -0.1, "tag is a, or unknown"),
+        ([0, -3, -3, -3, -3], 2, "tag is unknown, or else a"),
+        ([0, 0, 0, 0, 0], -2, "tag is known"),
+        ([0, 0, 0, 0, 0], 2, "tag is unknown"),
+        ([0, -0.1, 0, 0, 0], 2, "tag is unknown"),
+        ([0, 0, 0, 0, 0], 0.1, "tag is rather unknown"),
+    ],
+)
+def test_sets_are_told_by_their_levels(rng, adds, unknown, text):
+    tags = np.where(rng.random(300) < 0.2, None, rng.choice(list("abcde"), 300))
+    X = pytest.importorskip("pandas").DataFrame({"tag": tags, "x": rng.normal(size=300)})
+    rules = TSKClassifier(2, random_state=0).fit(X, rng.integers(2, size=300)).rules_
+    linear, missing = np.array(rules.linear), np.array(rules.unknown)
+    linear[0, 1:], missing[0, 0] = adds, unknown
+    asked = replace(rules, linear=linear, unknown=missing).to_text().split("\n\n")[1]
+    assert text in [line[7:] for line in asked.splitlines()]
+
+
+def test_a_linear_conclusion_is_its_constant_and_its_terms(rng):
+    """What is printed, computed: categories by their levels, missing cells as the average."""
+    X, _ = frame(rng)
+    X = X.drop(columns="admitted")
+    rules = TSKRegressor(1, order=1, random_state=0).fit(X, 3.0 * (X["colour"] == "red") + X["dose"]).rules_
+    said = next(line for line in rules.to_text().splitlines() if "ALWAYS" in line).partition("= ")[2]
+    values = X.fillna({"age": rules.mean[0]})
+    for k in range(0, 40, 3):
+        row, text = values.iloc[k], said
+        for name, levels in (("colour", rules.columns[1].labels), ("smoker", rules.columns[2].labels)):
+            for label in levels:
+                quoted = f'"{label}"' if "," in label else label
+                text = text.replace(f" if {name} is {quoted}", f" * {int(str(row[name]) == label)}")
+        text = text.replace(" (", " * (").replace("age", str(row["age"])).replace("dose", str(row["dose"]))
+        assert eval(text) == pytest.approx(rules(X.iloc[[k]])[0], abs=0.05)
+
+
+def test_many_levels_are_counted_where_not_all_is_shown(rng):
+    tags = rng.choice([f"t{k}" for k in range(12)], 600)
+    X = pytest.importorskip("pandas").DataFrame({"x0": tags})
+    rules = TSKClassifier(2, random_state=0).fit(X, rng.integers(2, size=600)).rules_
+    asked = rules.with_condition(1, "x0", among=[f"t{k}" for k in range(7)])
+    assert "x0 is t0, t1, t2, t3, t4, t5 or t6\n" in asked.to_text()
+    assert "x0 is t0, t1, t2, t3 or one of 3 others\n" in str(asked)
+    most = asked.with_condition(1, "x0", among=[f"t{k}" for k in (*range(8), 10, 11)])
+    assert "x0 is neither t8 nor t9\n" in str(most)

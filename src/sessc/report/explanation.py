@@ -44,8 +44,9 @@ def to_text(explanation: Explanation) -> str:
 
 
 def _grouped(explanation: Explanation) -> list[list[Change]]:
-    """Changes that are said in one breath: to levels of a column with the same answer; of real ones the farthest."""
-    rules, found = explanation.rules, {}
+    """Changes that are said in one breath: to levels with the same answer, or with the largest effect."""
+    rules = explanation.rules
+    found: dict[Any, list[Change]] = {}
     for k, change in enumerate(explanation.changes):
         of_level = (change.feature, None if rules.classes is None else change.answer)
         found.setdefault(of_level if rules.layout.levels[change.feature] else k, []).append(change)

@@ -33,7 +33,7 @@ LONGEST = 16
 
 
 class MembershipDisplay:
-    """How well each cell meets the conditions of every rule on some features: curves over the data, or bars by level.
+    """How well values of some features meet the conditions of every rule: curves over the data, or bars by level.
 
     Parameters
     ----------
@@ -85,21 +85,23 @@ class MembershipDisplay:
 
     def _panel(self, ax: Any, d: int) -> None:
         what = self.rules.columns[d]
-        drawn = [(self.rules, r, DASHES[r // len(COLORS) % len(DASHES)], 1.4) for r in range(self.rules.n_rules)]
-        if self.before is not None:
-            drawn += [(self.before, r, "--", 0.8) for r in range(self.before.n_rules)]
         if isinstance(what, Category):
             self._bars(ax, d, what)
         else:
             self._histogram(ax, d)
-            values = np.linspace(*shown_range(self.rules, d), 300)
-            for rules, r, dashes, width in drawn:
-                label = f"rule {r + 1}" if rules is self.rules else None
-                style = {"color": COLORS[r % len(COLORS)], "ls": dashes, "lw": width, "label": label}
-                ax.plot(values, grades(rules, r, d, values), **style)
+            self._curves(ax, d)
             if what.is_date:
                 _dated(ax.xaxis, 2)
         ax.set(title=one_line(self.rules.feature_names[d]), ylim=(0, 1.05), yticks=[0, 1])
+
+    def _curves(self, ax: Any, d: int) -> None:
+        values = np.linspace(*shown_range(self.rules, d), 300)
+        for r in range(self.rules.n_rules):
+            style = {"ls": DASHES[r // len(COLORS) % len(DASHES)], "lw": 1.4, "label": f"rule {r + 1}"}
+            ax.plot(values, grades(self.rules, r, d, values), color=COLORS[r % len(COLORS)], **style)
+        for r in range(0 if self.before is None else self.before.n_rules):
+            assert self.before is not None
+            ax.plot(values, grades(self.before, r, d, values), color=COLORS[r % len(COLORS)], ls="--", lw=0.8)
 
     def _histogram(self, ax: Any, d: int) -> None:
         summary = self.rules.summary
@@ -130,8 +132,8 @@ class MembershipDisplay:
 class ConditionsDisplay:
     """How strong conditions are: rules by features, white for "any value".
 
-    The strength of a condition is its impact, the standard deviation over the data of what it adds to the logarithm of
-    how strongly its rule fires.
+    The strength of a condition is its impact: the standard deviation over the data of what it adds to the
+    logarithm of how strongly its rule fires.
     """
 
     def __init__(self, rules: RuleBase):

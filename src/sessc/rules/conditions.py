@@ -15,6 +15,8 @@ from .base import RuleBase
 
 __all__ = [
     "COMMON",
+    "HALF",
+    "REACH",
     "Reading",
     "additions",
     "asks",
@@ -64,7 +66,7 @@ def asks(rules: RuleBase, r: int, column: int) -> bool:
 
 
 def additions(rules: RuleBase, r: int, column: int, cells: np.ndarray) -> np.ndarray:
-    """What a condition adds for some cells of its column, in the user's units or as codes, NaN for missing ones."""
+    """What a condition adds for some cells of its column: numbers in the user's units, codes, or NaN."""
     cells = np.asarray(cells, dtype=float)
     features, missing = rules.layout.features_of(column), np.isnan(cells)
     if rules.layout.levels[column]:
@@ -140,7 +142,9 @@ def top(rules: RuleBase, r: int, column: int) -> float:
 def _center(rules: RuleBase, r: int, column: int, d: int) -> float:
     """Where a number's bell has its top, in the user's units."""
     with np.errstate(over="ignore"):
-        return float(rules.mean[column] + rules.scale[column] * np.divide(rules.linear[r, d], rules.precisions[r, d]))
+        return float(
+            rules.mean[column] + rules.scale[column] * np.divide(rules.linear[r, d], rules.precisions[r, d])
+        )
 
 
 def weights(rules: RuleBase) -> np.ndarray:
@@ -155,8 +159,8 @@ def weights(rules: RuleBase) -> np.ndarray:
 def origin(rules: RuleBase, r: int) -> np.ndarray:
     """The features (D,) from which a rule's linear conclusion is measured.
 
-    A number is measured from the centre of the rule's own bell if that is inside the data, and else from its mean; a
-    category from the average of its levels.
+    A number is measured from the centre of the rule's own bell if that is inside the data, and else from its mean;
+    a category from the average of its levels.
     """
     found = np.array(rules.fill)
     for d, column in enumerate(rules.layout.numbers):
@@ -208,7 +212,7 @@ def _half_heights(rules: RuleBase, r: int, column: int) -> tuple[float, float]:
 
 
 def impacts(rules: RuleBase, r: int | None = None) -> np.ndarray:
-    """How much conditions change: the standard deviation of what each adds over the data, (R, J), or of one rule (1, J).
+    """How much conditions change over the data: the standard deviation of what each adds, (R, J), or (1, J).
 
     Of rules that nobody has seen data for, over three standard units to each side.
     """
@@ -231,8 +235,15 @@ def _marginal(rules: RuleBase, column: int, n_levels: int) -> tuple[np.ndarray, 
         known = np.full(n_levels, 1 / n_levels) if summary is None else np.asarray(summary.levels[column], float)
         cells = np.arange(n_levels, dtype=float)
     else:
-        cells = places(rules, column) if summary is None else np.asarray(summary.quantiles[:, column], float)
+        cells = places(rules, column) if summary is None else _middles(summary.quantiles[:, column])
         known = np.ones(len(cells))
     total = known.sum()
     shares = known * ((1 - missing) / total) if total > 0 else known
     return np.append(cells, np.nan), np.append(shares, missing)
+
+
+def _middles(quantiles: np.ndarray) -> np.ndarray:
+    """A number for each of the equal parts that quantiles cut data into; most of a tail lies at its inner end."""
+    found = (quantiles[1:] + quantiles[:-1]) / 2
+    found[0], found[-1] = (3 * quantiles[[1, -2]] + quantiles[[0, -1]]) / 4
+    return found

@@ -1,8 +1,8 @@
 """Rules changed by hand: each function gives a new rule base, which remembers what was changed.
 
 Rules are numbered as they are printed, from 1; features and classes go by their names; values are in the user's
-units. A condition is written as it is read: ``at_most=1.3`` is met by a half at 1.3, and better below. A rule whose
-conditions are all met in full counts as much as before, whichever of them was changed.
+units. A condition is written as it is read: ``at_most=1.3`` is met by a half at 1.3, and better below. A rule
+whose conditions are all met in full counts as much as before, whichever of them was changed.
 """
 
 from __future__ import annotations

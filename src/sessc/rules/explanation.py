@@ -27,9 +27,9 @@ class Change(NamedTuple):
     feature: int
     """Which column, counted from 0."""
     value: Any
-    """The level itself, or the nearest number, in the user's units, with another answer; for real targets a number one
-    standard deviation on, or the other of two, or for rules written by hand the mean width of their conditions on.
-    No number lies beyond those seen, and where all of these are whole it is."""
+    """The level itself, or the nearest number, in the user's units, with another answer; for real targets a number
+    one standard deviation on, or the other of two, or for rules written by hand the mean width of their conditions
+    on. No number lies beyond those seen, and where all of these are whole it is."""
     answer: Any
 
 
@@ -45,8 +45,8 @@ class Explanation(Spoken):
     firing : array of shape (n_rules,)
         How much each rule counts; sums to one.
     grades : array of shape (n_rules, n_features)
-        How well the row meets each condition, from 0 to 1; 1 where there is none. A rule fires in proportion to the
-        product of its grades, and to a weight of its own.
+        How well the row meets each condition, from 0 to 1; 1 where there is none. A rule fires in proportion to
+        the product of its grades, and to a weight of its own.
     contributions : array of shape (n_rules, 1 or 1 + n_features, n_outputs)
         What each rule adds to each output: what it says of average values, and for linear rules what each column
         adds to that, nothing if its cell is missing. Their sum is the output.
@@ -83,7 +83,9 @@ def explain(rules: RuleBase, x: Any) -> Explanation:
     """Why rules answer as they do for one row: an array, a mapping of names to cells, or a table of one row."""
     row = one_row(rules, x)
     firing = rules.firing(Cells(row))[0]
-    met = [[float(grades(rules, r, j, row[:, j])[0]) for j in range(rules.n_features)] for r in range(rules.n_rules)]
+    met = [
+        [float(grades(rules, r, j, row[:, j])[0]) for j in range(rules.n_features)] for r in range(rules.n_rules)
+    ]
     contributions = firing[:, None, None] * _terms(rules, rules.seen(Cells(row)))
     changes = _effects(rules, row[0]) if rules.classes is None else _ways_out(rules, row[0])
     return Explanation(rules, row[0], firing, np.asarray(met), contributions, changes)
@@ -94,7 +96,7 @@ def _terms(rules: RuleBase, seen: Samples) -> np.ndarray:
     if rules.order == 0:
         return rules.consequents
     slopes, layout = rules.consequents[:, 1:], rules.layout
-    apart = filled(seen, rules.fill, layout)[0] - rules.fill
+    apart = filled(seen, rules.fill)[0] - rules.fill
     average = rules.consequents[:, 0] + np.einsum("rdc,d->rc", slopes, rules.fill)
     by_column = np.einsum("rdc,d,dj->rjc", slopes, apart, np.eye(rules.n_features)[layout.group])
     return np.concatenate([average[:, None], by_column], axis=1)
@@ -220,7 +222,7 @@ def _effects(rules: RuleBase, x: np.ndarray) -> tuple[Change, ...]:
             found += _other_levels(rules, x, column)
             continue
         values = _steps(rules, x, column)
-        answers = rules(Cells(_moved(x, column, values)))
+        answers = rules(Cells(_moved(x, column, values))) if len(values) else values
         found += [Change(column, float(v), float(a)) for v, a in zip(values, answers, strict=True)]
     found = [change for change in found if change.answer != now]
     return tuple(sorted(found, key=lambda change: -abs(change.answer - now)))
@@ -238,7 +240,7 @@ def _steps(rules: RuleBase, x: np.ndarray, column: int) -> np.ndarray:
 
 
 def step(rules: RuleBase, column: int) -> float:
-    """How far a number moves to show what it does: a standard deviation, or the mean width of hand-written conditions."""
+    """How far a number moves to show what it does: a standard deviation, or the mean width of conditions."""
     scale = float(rules.scale[column])
     if rules.summary is None:
         widths = rules.widths_in_units[:, column]

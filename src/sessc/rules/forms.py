@@ -85,9 +85,9 @@ class Forms:
         ----------
         rules : sequence of (conditions, output)
             Conditions are a dict of one for each feature the rule asks about: a pair (centre, width), or a dict of
-            what ``with_condition`` takes, such as ``{"at_least": 3}`` or ``{"among": ["red", "blue"]}``. Levels of a
-            category that no rule names count as one more, and a missing cell as that. An output is a number, or a
-            dict of the probability of each class.
+            what ``with_condition`` takes, such as ``{"at_least": 3}`` or ``{"among": ["red", "blue"]}``. Levels of
+            a category that no rule names count as one more, and a missing cell as that. An output is a number, or
+            a dict of the probability of each class.
         features : sequence of str, optional
             All features, in the order of the columns of the data; by default those mentioned, in that order.
         classes : sequence, optional
@@ -112,7 +112,7 @@ class Forms:
         ...     ({"age": {"at_most": 60}}, 0.1),
         ... ], target_name="risk")
         >>> rules({"age": [80, 30], "smoking": ["daily", "never"]}).round(2)
-        array([0.68, 0.1 ])
+        array([0.53, 0.11])
         """
         from .editing import by_hand
 
@@ -142,8 +142,8 @@ class Forms:
             As rules are printed, counted from 1.
         feature : str
         about, width : float, optional
-            Centre and standard deviation of a bell curve in the user's units; one that is not given stays. A condition
-            that was not there needs both.
+            Centre and standard deviation of a bell curve in the user's units; one that is not given stays. A
+            condition that was not there needs both.
         at_least, at_most : float, optional
             Where an edge is met by a half; both together are ``between``. Dates may be text, as ``"2019-03-01"``.
         between : pair of float, optional
@@ -245,12 +245,12 @@ class Forms:
 
         ``between 1.2 and 2.1``, ``at least 12.6`` or ``is red or blue`` says where a condition is met by a half or
         more; conditions are soft, and beyond that the rule counts less and less. One that is met so by all of the
-        data only inclines, and says ``rather``; ``or unknown`` says that a missing cell meets it as well. Conditions
-        stand in the order of their impact: how much they change over the data.
+        data only inclines, and says ``rather``; ``or unknown`` says that a missing cell meets it as well.
+        Conditions stand in the order of their impact: how much they change over the data.
 
         A linear conclusion is written from the centres of the rule's own bell curves, or from the mean of the data
-        where it has none there, so that its constant is what the rule says at that point. A missing number counts as
-        the mean, and a missing category as the average of its levels.
+        where it has none there, so that its constant is what the rule says at that point. A missing number counts
+        as the mean, and a missing category as the average of its levels.
 
         Parameters
         ----------

@@ -45,11 +45,11 @@ def group_of(rules: RuleBase, r: int, column: int, wish: Mapping[str, Any]) -> G
             raise ValueError(f"{what.name!r} is a category; say which of its levels with among.")
         return _among(what, wish["among"])
     if "among" in asked:
-        raise ValueError(f"{what.name!r} is a number; say which with about and width, at_least, at_most or between.")
+        raise ValueError(f"{what.name!r} is a number; write about and width, at_least, at_most or between.")
     if asked <= {"about", "width"}:
         return _bell(rules, r, column, wish.get("about"), wish.get("width"))
     if asked & {"about", "width"} or ("between" in asked and len(asked) > 1):
-        raise ValueError("a condition is written with about and width, with at_least and at_most, or with between.")
+        raise ValueError("a condition is written with about and width, at_least and at_most, or between.")
     return _within(rules, column, *_ends(what, wish))
 
 
@@ -66,7 +66,7 @@ def _bell(rules: RuleBase, r: int, column: int, about: Any, width: Any) -> Group
     had = np.isfinite(rules.widths[r, column])
     if not had and (about is None or width is None):
         raise ValueError(
-            f"rule {r + 1} has no condition on {what.name!r} that has a centre; give both about and width to add one."
+            f"rule {r + 1} has no condition on {what.name!r} with a centre; give both about and width to add one."
             if asks(rules, r, column)
             else f"rule {r + 1} has no condition on {what.name!r}; give both about and width to add one."
         )
@@ -94,7 +94,7 @@ def _ends(what: Any, wish: Mapping[str, Any]) -> tuple[float | None, float | Non
     else:
         low, high = (_number(key, wish[key], what) if key in wish else None for key in ("at_least", "at_most"))
     if low is not None and high is not None and not low < high:
-        raise ValueError(f"{what.name!r} cannot be at least {low:g} and at most {high:g}; give the smaller one first.")
+        raise ValueError(f"{what.name!r} cannot be at least {low:g} and at most {high:g}; give the smaller first.")
     return low, high
 
 
@@ -142,7 +142,7 @@ def levels_of(name: str, levels: Any) -> list[Any]:
 
 
 def extent(wishes: list[Mapping[str, Any]]) -> tuple[float, float]:
-    """Where numbers are that people speak of: three widths about every bell, and as far about an edge as others are."""
+    """Where numbers are that people speak of: three widths about a bell, and about an edge as far as others."""
     bells = [_spoken(wish) for wish in wishes if not _limit(wish) and "among" not in wish]
     limits = [limit for wish in wishes for limit in _limit(wish)]
     ends = [center + side * REACH * width for center, width in bells for side in (-1, 1)]
@@ -161,7 +161,8 @@ def _limit(wish: Mapping[str, Any]) -> list[float]:
 
 def _spoken(wish: Mapping[str, Any]) -> tuple[float, float]:
     """Centre and width of a bell; what makes no sense is refused later, with a sentence."""
-    low, high = wish["between"] if "between" in wish else (wish.get("at_least"), wish.get("at_most"))
+    pair = wish.get("between", (wish.get("at_least"), wish.get("at_most")))
+    low, high = pair if isinstance(pair, (tuple, list)) and len(pair) == 2 else (None, None)
     if is_number(low) and is_number(high) and low < high:
         return (low + high) / 2, (high - low) / WIDTHS
     center, width = wish.get("about"), wish.get("width")

@@ -13,6 +13,7 @@ from .conditions import HALF, Reading, asks, grades, is_whole, places, read_cond
 from .summary import Summary
 
 __all__ = [
+    "MANY",
     "amount",
     "cell",
     "condition",
@@ -33,6 +34,8 @@ MANY = 4
 """Levels that are named where not everything is shown."""
 HALF_WIDTHS = float(np.sqrt(2 * HALF))
 """How many widths a bell's half-height is away from its top."""
+CLOSE = 0.03
+"""Limits are rounded by no more than this part of a width, which changes how well they meet a condition by 2 %."""
 BELOW = ((0.2, "very low"), (0.5, "low"), (0.8, "not high"), (1.0, "not very high"))
 """What "at most" is called where it holds for so much of the data; "at least" is the same from above."""
 WITHIN = ((0.1, "very low"), (1 / 3, "low"), (2 / 3, "medium"), (0.9, "high"), (1.0, "very high"))
@@ -44,8 +47,8 @@ IN_TIME = {"low": "early", "high": "late"}
 def condition(rules: RuleBase, r: int, column: int, words: bool = True, most: int | None = None) -> str:
     """What a rule asks of a column, as a person would say it.
 
-    ``age between 20 and 35``, ``age at least 61`` and ``colour is red or blue`` say where the condition is met by a
-    half or more. One that is met so everywhere only inclines, and says ``rather``. Where cells of the column were
+    ``age between 20 and 35``, ``age at least 61`` and ``colour is red or blue`` say where the condition is met by
+    a half or more. One that is met so everywhere inclines only, and says ``rather``. Where cells of it were
     missing, ``or unknown`` says that a missing one meets the condition as well.
 
     Parameters
@@ -64,7 +67,7 @@ def condition(rules: RuleBase, r: int, column: int, words: bool = True, most: in
     if read.worst == 1.0:
         return f"{name} is rather {'known' if read.unknown < 1.0 else 'unknown'}"
     asked = _known(rules, r, column, read, words, most)
-    if not missing or read.unknown < 0.5:
+    if read.worst >= 0.5 or not missing or read.unknown < 0.5:
         return f"{name} {asked}"
     if read.unknown > 2.0:
         return f"{name} is unknown, or else {asked.removeprefix('is ')}"
@@ -87,7 +90,7 @@ def _known(rules: RuleBase, r: int, column: int, read: Reading, words: bool, mos
 
 
 def _set(rules: RuleBase, r: int, column: int, read: Reading, what: Category, most: int | None) -> str:
-    """Levels that meet a condition; those that do not, if these are one or two of many."""
+    """Levels that meet a condition; those that do not, if these are few of many."""
     labels = what.labels
     out = [k for k in range(what.n_levels) if k not in read.levels]
     if read.worst >= 0.5 and not out:
@@ -95,11 +98,13 @@ def _set(rules: RuleBase, r: int, column: int, read: Reading, what: Category, mo
         best = [k for k in read.levels if found[k] >= np.sqrt(found.min())]
         return f"rather {listed([labels[k] for k in best], most)}"
     is_pooled = what.pool is not None and what.n_levels - 1 in out
-    if len(out) == 1 and len(read.levels) > 2 and not is_pooled:
-        return f"not {quoted(labels[out[0]])}"
-    if len(out) == 2 and len(read.levels) > 4 and not is_pooled:
+    if is_pooled or len(read.levels) < 2 * len(out) + 1 + (len(out) < 3):
+        return listed([labels[k] for k in read.levels], most)
+    if len(out) == 2:
         return f"neither {quoted(labels[out[0]])} nor {quoted(labels[out[1]])}"
-    return listed([labels[k] for k in read.levels], most)
+    return (
+        f"not {quoted(labels[out[0]])}" if len(out) == 1 else f"none of {listed([labels[k] for k in out], most)}"
+    )
 
 
 def listed(labels: Sequence[str], most: int | None = None) -> str:
@@ -151,7 +156,7 @@ def limit(what: Column, low: str | None, high: str | None) -> str:
 
 
 def _resolution(rules: RuleBase, column: int, read: Reading) -> float:
-    """What tells numbers apart: the width of the bell, or of half a bell between an edge and the end of the data."""
+    """What tells numbers apart: the width of the bell, or of half a bell from an edge to the end of the data."""
     start, end = shown_range(rules, column)
     low, high = start if read.low is None else read.low, end if read.high is None else read.high
     width = (high - low) / (HALF_WIDTHS * (2 if read.kind == "bell" else 1))
@@ -163,6 +168,8 @@ def _value(value: float, unit: float, what: Number) -> str:
     if what.is_date:
         return day(value, unit)
     text = number(value, unit)
+    if abs(float(text) - value) > CLOSE * unit:
+        text = number(value, unit / 10)
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 

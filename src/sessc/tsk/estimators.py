@@ -23,6 +23,7 @@ from ..rows.read import read_rows
 from ..rows.target import Target
 from ..rules.base import Cells, Conditions, RuleBase
 from ..rules.explanation import Explanation
+from ..rules.recoding import recoded
 from ..solve.memory import Memory, online
 from ..terms.objective import Parameters, Statistics
 from .consequents import Gram, gram, solve_gram
@@ -257,7 +258,7 @@ class _TSK(RuleModel):
         else:
             self._check_given(self.rules)
             progress = Progress(self, self.refine, "iteration")
-            parameters, conditions = None, given_conditions(problem, self.rules)
+            parameters, conditions = None, given_conditions(problem, recoded(self.rules, self._columns))
         rows = problem.rows
         self._stream = Stream(rows.center, rows.scale, problem.extent, problem.target, parameters)
         [consequents] = least_squares(problem, conditions, self.order, [self.alpha])
@@ -300,7 +301,7 @@ class _TSK(RuleModel):
         """The clusters after one step on what is remembered, and the conditions they make."""
         if stream.parameters is None:
             assert self.rules is not None
-            return stream, given_conditions(problem, self.rules)
+            return stream, given_conditions(problem, recoded(self.rules, self._columns))
         memory, objective = stream.memory, settled(self._clusterer(), problem.extent)
         before = with_space(stream.parameters, problem.extent, problem.rows)
         sums, parameters, _ = step(objective, problem.rows, before, memory, stream.clusters)

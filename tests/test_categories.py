@@ -1,0 +1,180 @@
+"""Categories and gaps in rules: written by hand, read back, asked, explained."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessc import RuleBase, TSKClassifier
+from sessc.rows.columns import Category, Number
+from sessc.rules.base import Cells
+from sessc.rules.conditions import COMMON, grades, impacts, places, read_condition, weights
+from sessc.rules.wording import condition, listed, quoted
+
+
+@pytest.fixture
+def rules():
+    return RuleBase.by_hand(
+        [
+            ({"kind": {"among": ["u", "v"]}, "x": {"at_least": 2.0}}, {"a": 1.0}),
+            ({"kind": {"among": ["w"], "unknown": True}, "x": {"between": (0, 3)}}, {"b": 1.0}),
+            ({"asked": {"among": [True]}}, {"a": 0.5, "b": 0.5}),
+        ],
+        features=["kind", "x", "asked"],
+    )
+
+
+def test_columns_are_what_is_asked_of_them(rules):
+    assert rules.columns == (Category("kind", ("u", "v", "w"), ()), Number("x"), Category("asked", (True,), ()))
+    assert rules.n_conditions.tolist() == [2, 2, 1]
+    np.testing.assert_allclose(weights(rules), 0.0, atol=1e-12)
+
+
+def test_what_is_written_is_read(rules):
+    assert "IF   kind is u or v\n  AND  x at least 2\n" in rules.to_text().replace(
+        "IF   x at least 2\n  AND  kind is u or v\n", "IF   kind is u or v\n  AND  x at least 2\n"
+    )
+    assert condition(rules, 1, 0) == "kind is w"
+    assert condition(rules, 1, 1) == "x between 0 and 3"
+    assert condition(rules, 2, 2) == "asked is True"
+
+
+def test_levels_that_nobody_named_and_missing_cells_count_as_other(rules):
+    table = {"kind": ["w", "z", None], "x": [1.5] * 3, "asked": [False] * 3}
+    cells = rules.cells(table)
+    np.testing.assert_array_equal(cells[:, 0], [2, np.nan, np.nan])
+    np.testing.assert_allclose(grades(rules, 0, 0, cells[:, 0]), 0.05)
+    np.testing.assert_allclose(grades(rules, 1, 0, cells[:, 0]), 1.0)  # as was asked for
+    assert grades(rules, 0, 0, np.asarray([3.0]))[0] == pytest.approx(0.05)
+
+
+def test_edges_by_hand_stay_met_however_far(rules):
+    far = rules.firing({"kind": ["u"] * 3, "x": [4.0, 400.0, 1e6], "asked": [False] * 3})
+    np.testing.assert_allclose(far[1], far[2])
+    assert far[2, 0] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ({"kind": {"among": []}}, "one or more levels of 'kind'"),
+        ({"kind": {"among": "u"}}, "among takes a list of levels of 'kind', got 'u'"),
+        ({"kind": {"among": [None]}}, "text or numbers"),
+        ({"kind": {"beyond": 3}}, "a number and a width above 0, or a dict such as"),
+        ({"x": {"at_least": "much"}}, "at_least must be a number"),
+        ({"x": {"between": 3}}, "between takes two numbers"),
+        ({"x": {"between": (3, 1)}}, "'x' cannot be at least 3 and at most 1"),
+        (
+            {"x": {"at_least": 3, "about": 1}},
+            "written with about and width, at_least and at_most, or between",
+        ),
+        ({"x": {"at_least": 3, "unknown": 1}}, "unknown is True, False or None"),
+    ],
+)
+def test_mistakes_are_named(written, message):
+    with pytest.raises(ValueError, match=message):
+        RuleBase.by_hand([(written, 1.0), ({}, 2.0)])
+
+
+def test_a_column_is_one_thing_or_another():
+    with pytest.raises(ValueError, match="a column is one or the other"):
+        RuleBase.by_hand([({"x": {"among": ["a"]}}, 1.0), ({"x": (0, 1)}, 2.0)])
+
+
+def test_edits_of_categories(rules):
+    changed = rules.with_condition(1, "kind", among=["w", "other"])
+    assert changed.edits == ("rule 1: kind is w or other instead of u or v",)
+    assert read_condition(changed, 0, 0).levels == (2, 3)
+    np.testing.assert_allclose(weights(changed), weights(rules), atol=1e-12)
+    back = changed.with_condition(1, "kind", among=["u", "v"], unknown=False)
+    np.testing.assert_allclose(back.linear, rules.linear)
+    np.testing.assert_allclose(back.unknown, rules.unknown)
+    assert rules.without_condition(1, "kind").edits == ("rule 1: kind may be anything",)
+    for wish, message in (
+        ({"about": 3.0}, "'kind' is a category; say which of its levels with among"),
+        ({"among": ["q"]}, "'q' is no level of 'kind', which is u, v, w or other"),
+        ({"among": ["u", "v", "w", "other"]}, "these are all levels of 'kind'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            rules.with_condition(1, "kind", **wish)
+    with pytest.raises(ValueError, match="'x' is a number; write about and width"):
+        rules.with_condition(1, "x", among=["u"])
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=6, unique=True))
+def test_levels_are_told_apart_whatever_they_are_called(labels):
+    """Between the levels of a list stand commas and "or", and inside none do unless in quotes."""
+    text = listed(labels)
+    assert "\n" not in text
+    for label in labels:
+        assert quoted(label) in text
+        assert quoted(label).startswith('"') or not {",", " or "} & set(quoted(label))
+
+
+def test_rare_levels_do_not_decide_what_others_are_measured_from(rng):
+    tags = np.where(np.arange(2000) % 160, rng.choice(["a", "b", "c"], 2000), "rare")
+    X = pytest.importorskip("pandas").DataFrame({"tag": tags, "x": rng.normal(size=2000)})
+    rules = TSKClassifier(2, random_state=0).fit(X, rng.integers(2, size=2000)).rules_
+    assert 0.005 < rules.summary.levels[0][3] < COMMON
+    linear = np.array(rules.linear)
+    linear[0, 1:] = [0.0, -2.0, -2.0, 5.0]
+    odd = replace(rules, linear=linear)
+    assert places(odd, 0).tolist() == [0, 1, 2]
+    np.testing.assert_allclose(grades(odd, 0, 0, np.arange(4)), [1, np.exp(-2), np.exp(-2), 1])
+    assert condition(odd, 0, 0) == "tag is a or rare"
+
+
+def test_numbers_that_hardly_vary_are_read_where_few_rows_have_them(rng):
+    x = np.where(np.arange(400) % 100, 7.0, 9.0)
+    X = np.column_stack([x, rng.normal(size=400)])
+    rules = TSKClassifier(2, random_state=0).fit(X, rng.integers(2, size=400)).rules_
+    linear, precisions = np.array(rules.linear), np.array(rules.precisions)
+    linear[0, 0], precisions[0, 0] = 3.0, 0.0
+    odd = replace(rules, linear=linear, precisions=precisions)
+    assert condition(odd, 0, 0) == "x0 is 9"
+    assert np.all(np.isfinite(impacts(odd)))
+
+
+def test_impacts_are_standard_deviations_over_the_data(rng):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"tag": rng.choice(["a", "b"], 4000), "x": rng.normal(size=4000)})
+    X.loc[::5, "x"] = np.nan
+    rules = TSKClassifier(3, refine=10, random_state=0).fit(X, rng.integers(2, size=4000)).rules_
+    from sessc.rules.conditions import additions
+
+    cells = rules.cells(X)
+    for r in range(3):
+        exact = [np.std(additions(rules, r, j, cells[:, j])) for j in range(2)]
+        np.testing.assert_allclose(impacts(rules)[r], exact, rtol=0.1)
+    np.testing.assert_array_equal(impacts(rules, 1)[0], impacts(rules)[1])
+
+
+def test_evaluation_takes_tables_as_they_are(rules):
+    table = {"kind": ["u", "w", None], "x": [3.0, 1.0, None], "asked": [False, True, None]}
+    assert rules.evaluate(table, ["a", "b", "b"]).n_rows == 3
+    changed = rules.without_rule(3)
+    effect = changed.compare(rules, table, ["a", "b", "b"])
+    assert effect.n_changed == np.sum(rules(table) != changed(table))
+    assert rules(Cells(rules.cells(table))).tolist() == rules(table).tolist()
+
+
+def test_written_rules_are_a_start_whatever_levels_the_table_has(rng):
+    """Conditions mean the same of the same cells; levels that nobody named are others."""
+    X = pytest.importorskip("pandas").DataFrame({"x": rng.normal(size=300), "kind": rng.choice(list("vuwz"), 300)})
+    X.loc[::10, "kind"] = None
+    y = np.where((X["kind"] == "u") | (X["x"] > 1), "a", "b")
+    written = [({"kind": {"among": ["u", "q"]}}, {"a": 1.0}), ({"x": (0, 1)}, {"b": 1.0})]
+    rules = RuleBase.by_hand(written, features=["x", "kind"])
+    fitted = TSKClassifier(rules=rules).fit(X, y).rules_
+    np.testing.assert_allclose(fitted.firing(X), rules.firing(X), rtol=1e-9)
+    assert condition(fitted, 0, 1) == "kind is u"
+    refined = TSKClassifier(rules=rules, refine=50).fit(X, y)
+    assert refined.rules_.asks.tolist() == [[False, True], [True, False]]
+    assert refined.score(X, y) > 0.8
+    plain = RuleBase.by_hand([({"x": (0, 1)}, {"a": 1.0}), ({}, {"b": 1.0})], features=["x", "kind"])
+    assert TSKClassifier(rules=plain).fit(X, y).rules_.columns[1].n_levels == 4
+    wrong = RuleBase.by_hand([({"kind": (0, 1)}, {"a": 1.0}), ({}, {"b": 1.0})], features=["x", "kind"])
+    with pytest.raises(ValueError, match="'kind' holds categories, and the rules ask for numbers"):
+        TSKClassifier(rules=wrong).fit(X, y)
