@@ -16,9 +16,12 @@ from sklearn.datasets import load_diabetes, load_wine
 
 import sessc
 from sessc import RuleBase, TSKClassifier, TSKRegressor
-from sessc.rules.choices import Choice
-from sessc.tables.files import dumps, loads
+from sessc.rows.columns import Category, Number
+from sessc.rules.base import Cells
+from sessc.rules.links import Identity
+from sessc.tables.files import dumps, load, loads
 
+DATA = Path(__file__).parent / "data"
 SCHEMA = Path(__file__).parents[1] / "docs" / "rules.schema.json"
 
 
@@ -32,7 +35,45 @@ def regressor(**settings):
     return TSKRegressor(2, random_state=0, **settings).fit(X, y).rules_
 
 
+def of_a_table(kind, **settings):
+    """Rules about text, truth values, numbers that are names, a date, edges, gaps and pooled levels."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    n = 240
+    frame = pandas.DataFrame(
+        {
+            "size": np.where(rng.random(n) < 0.1, np.nan, rng.normal(40, 9, size=n)),
+            "colour": rng.choice(
+                ["red", "blue", "green", "pink", "gold", None], n, p=[0.4, 0.3, 0.2, 0.01, 0.01, 0.08]
+            ),
+            "fresh": rng.random(n) < 0.5,
+            "ward": rng.choice([3, 7, 12], n),
+            "seen": pandas.Timestamp("2021-03-01") + pandas.to_timedelta(rng.integers(0, 700, n), "D"),
+        }
+    )
+    y = frame["size"].fillna(40).to_numpy() + 9.0 * (frame["colour"] == "red") - 4.0 * frame["fresh"]
+    y = y if kind is TSKRegressor else np.where(y > 41, "ill", "well")
+    return (
+        kind(3, random_state=0, categorical_features=["colour", "fresh", "ward"], **settings).fit(frame, y).rules_
+    )
+
+
+def with_odd_levels():
+    """Rules about levels of several types, only a pool, and limits on one side."""
+    columns = (Category("a", ("u", 2, 0.5, True)), Number("b"), Category("c", (), ("x", "y")), Number("d", True))
+    rng = np.random.default_rng(0)
+    parts = rng.normal(size=2), rng.normal(size=(2, 7)), rng.random((2, 2)), rng.normal(size=(2, 4))
+    limits = np.asarray([[-np.inf, -1.0, -np.inf, -np.inf], [np.inf, np.inf, np.inf, 9.0]])
+    units = np.asarray([0.0, 3.0, 0.0, 5.0]), np.asarray([1.0, 2.0, 1.0, 4.0])
+    return RuleBase(
+        *parts, rng.normal(size=(2, 8, 1)), *units, Identity(), columns, rng.random(7), limits, edits=("done",)
+    )
+
+
 def every_kind():
+    yield of_a_table(TSKClassifier, refine=20, order=1)
+    yield of_a_table(TSKRegressor, refine=20)
+    yield with_odd_levels()
     yield classifier()
     yield classifier(order=1, classes=(3, 1, 2))
     yield classifier(refine=20, conditions=4, dtype=np.float32, classes=(0.0, 1.0, 2.0))
@@ -40,7 +81,6 @@ def every_kind():
     yield classifier(classes=np.asarray(["x", "yy", "zzz"], dtype=object)).without_rule(2)
     yield regressor(order=1)
     yield replace(regressor(refine=10), summary=None)
-    yield replace(regressor(), choices=(Choice("a", (0, 3), ("u", "v=w"), "x"), Choice("b", (1,), ("yes",), "no")))
     yield RuleBase.by_hand([({"Größe \n<b>": (1.0, 2.0)}, {"ja": 1.0}), ({}, {"nein": 1.0})])
 
 
@@ -52,8 +92,9 @@ def same(a, b):
         one, other = getattr(a, field.name), getattr(b, field.name)
         if field.name == "summary" and one is not None:
             assert one.n_rows == other.n_rows
-            for name in ("quantiles", "counts", "support"):
+            for name in ("quantiles", "counts", "support", "missing"):
                 assert np.array_equal(getattr(one, name), getattr(other, name))
+            assert all(map(np.array_equal, one.levels, other.levels))
         elif isinstance(one, np.ndarray):
             np.testing.assert_array_equal(one, other)
             assert one.dtype.kind == other.dtype.kind or field.name == "classes"
@@ -63,17 +104,100 @@ def same(a, b):
     return True
 
 
+def cells_near(rules, rng, n=50):
+    """Cells of every kind: numbers far and near, every level, and some that are missing."""
+    cells = rules.mean + 3 * rules.scale * rng.normal(size=(n, rules.n_features))
+    for j, levels in enumerate(rules.layout.levels):
+        if levels:
+            cells[:, j] = rng.integers(levels, size=n)
+    return Cells(np.where(rng.random(cells.shape) < 0.2, np.nan, cells))
+
+
 @pytest.mark.parametrize("rules", KINDS, ids=repr)
 def test_a_file_keeps_every_digit(rules, tmp_path, rng):
     rules.save(tmp_path / "rules.json")
     again = RuleBase.load(tmp_path / "rules.json")
     assert same(rules, again)
-    assert again.centers.dtype == rules.centers.dtype
-    X = rules.mean + rules.scale * rng.normal(size=(50, rules.n_features))
+    assert again.linear.dtype == rules.linear.dtype
+    X = cells_near(rules, rng)
     np.testing.assert_array_equal(again.outputs(X), rules.outputs(X))
     np.testing.assert_array_equal(again(X), rules(X))
-    assert str(again) == str(rules)
     assert dumps(again) == dumps(rules)
+
+
+def test_a_category_of_nothing_but_gaps_comes_back():
+    pandas = pytest.importorskip("pandas")
+    x = np.random.default_rng(0).normal(size=60)
+    frame = pandas.DataFrame({"x": x, "empty": pandas.Categorical([None] * 60, categories=["u", "v"])})
+    rules = TSKClassifier(2, refine=5, random_state=0).fit(frame, x > 0).rules_
+    assert same(rules, loads(dumps(rules)).rules)
+    assert rules.to_html()
+
+
+def test_levels_keep_their_types():
+    again = loads(dumps(with_odd_levels())).rules
+    assert [type(level) for level in again.columns[0].levels] == [str, int, float, bool]
+    text = dumps(of_a_table(TSKRegressor)).replace(
+        '"type": "int", "levels": [3, 7, 12]', '"type": "float", "levels": [3, 7.0, 12]'
+    )
+    assert loads(text).rules.columns[3].levels == (3.0, 7.0, 12.0)
+
+
+def test_only_conditions_that_are_there_are_in_the_file():
+    rules = classifier(refine=20, conditions=2)
+    written = [rule["conditions"] for rule in json.loads(dumps(rules))["rules"]]
+    assert [len(conditions) for conditions in written] == rules.n_conditions.tolist()
+    assert all(rules.feature_names[j] in written[r] for r, j in np.argwhere(rules.asks))
+
+
+def answers_of(name):
+    """Rules of a file of version 1, rows, and what that version made of them."""
+    kept = json.loads((DATA / "version1_answers.json").read_text(encoding="utf-8"))[name]
+    rows = kept["rows"]
+    if isinstance(rows, dict):
+        rows["size"] = [np.nan if cell is None else float(cell) for cell in rows["size"]]
+    return load(DATA / f"version1_{name}.json").rules, rows, kept
+
+
+@pytest.mark.parametrize("name", ["classifier", "regressor", "table", "linear_table"])
+def test_files_of_version_1_give_the_answers_of_version_1(name):
+    rules, rows, kept = answers_of(name)
+    np.testing.assert_allclose(rules.outputs(rows), kept["outputs"], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(rules.firing(rows), kept["firing"], rtol=1e-12, atol=1e-12)
+    if rules.classes is None:
+        np.testing.assert_allclose(rules(rows), kept["answers"], rtol=1e-12)
+    else:
+        assert rules(rows).tolist() == kept["answers"]
+    assert dumps(loads(dumps(rules)).rules) == dumps(rules)
+
+
+def test_categories_of_version_1_are_columns():
+    rules, _, _ = answers_of("table")
+    assert rules.feature_names == ("size", "colour", "fresh", "shape")
+    assert rules.columns[1] == Category("colour", ("blue", "green", "red", "(missing)"))
+    assert rules.columns[2] == Category("fresh", ("no", "yes"))
+    missing = {"size": [40.0] * 2, "colour": [None, "(missing)"], "fresh": [None, "no"], "shape": ["flat"] * 2}
+    np.testing.assert_allclose(*rules.outputs(missing), rtol=1e-12)
+    assert all(shares.sum() == pytest.approx(1) for shares in rules.summary.levels[1:])
+    assert loads((DATA / "version1_table.json").read_text(encoding="utf-8")).evaluations
+
+
+def test_choices_of_version_1_are_columns_too():
+    by_choice, (_, rows, kept) = load(DATA / "version1_choices.json").rules, answers_of("linear_table")
+    there = [k for k in range(len(kept["answers"])) if all(column[k] == column[k] for column in rows.values())]
+    told = {name: [column[k] for k in there] for name, column in rows.items()}
+    told = {name: ["(missing)" if cell is None else cell for cell in column] for name, column in told.items()}
+    told["fresh"] = ["no" if cell == "(missing)" else cell for cell in told["fresh"]]
+    assert by_choice.columns[2] == Category("fresh", ("yes", "no"))
+    np.testing.assert_allclose(by_choice(told), np.asarray(kept["answers"])[there], rtol=1e-12)
+
+
+def test_choices_that_cannot_be_columns_stay_numbers():
+    data = json.loads((DATA / "version1_choices.json").read_text(encoding="utf-8"))
+    data["choices"][0]["name"] = "size"
+    rules = loads(json.dumps(data)).rules
+    assert rules.feature_names[:5] == ("size", "colour=blue", "colour=green", "colour=red", "colour=(missing)")
+    assert [column.n_levels for column in rules.columns] == [0] * 5 + [2, 3]
 
 
 @pytest.mark.parametrize("rules", KINDS, ids=repr)
@@ -93,9 +217,9 @@ def test_pickle_and_joblib_work_too(tmp_path):
 
 def test_a_newer_file_is_refused_politely():
     data = json.loads(dumps(classifier()))
-    data["version"] = 2
+    data["version"] = 3
     with pytest.raises(
-        ValueError, match="version 2 of the format, and this sessc reads version 1; try a newer one"
+        ValueError, match="version 3 of the format, and this sessc reads versions 1 to 2; try a newer one"
     ):
         loads(json.dumps(data))
 
@@ -128,14 +252,24 @@ def places(data, path=()):
         yield from places(value, (*path, key))
 
 
-DOCUMENT = json.loads(dumps(classifier(refine=5)))
-PLACES = [place for place in places(DOCUMENT) if place and place[0] not in ("made_by", "edits")]
+DOCUMENTS = [
+    *(json.loads(dumps(rules)) for rules in (of_a_table(TSKClassifier, refine=5, order=1), classifier(refine=5))),
+    *(json.loads((DATA / f"version1_{name}.json").read_text(encoding="utf-8")) for name in ("table", "choices")),
+]
+PLACES = [
+    (k, place)
+    for k, document in enumerate(DOCUMENTS)
+    for place in places(document)
+    if place and place[0] not in ("made_by", "edits")
+]
+ODD = [None, "x", -1, 0, True, [], {}, [[1.0]], 1e400, 10**400, 1e300, 1e-300, [None, None], "delete"]
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.sampled_from(PLACES), st.sampled_from([None, "x", -1, 0, True, [], {}, [[1.0]], 1e400, "delete"]))
+@settings(max_examples=600, deadline=None)
+@given(st.sampled_from(PLACES), st.sampled_from(ODD))
 def test_a_damaged_file_is_refused_in_a_sentence_or_means_a_whole_model(place, instead):
-    data = json.loads(json.dumps(DOCUMENT))
+    k, place = place
+    data = json.loads(json.dumps(DOCUMENTS[k]))
     inside = data
     for key in place[:-1]:
         inside = inside[key]
@@ -152,8 +286,46 @@ def test_a_damaged_file_is_refused_in_a_sentence_or_means_a_whole_model(place, i
         assert complaint.endswith(".")
         assert "\n" not in complaint
     else:
-        assert np.all(np.isfinite(rules.outputs(rules.centers_in_units)))
-        assert str(rules)
+        if instead not in (1e300, 1e-300):  # which are numbers, but have no square
+            assert np.all(np.isfinite(rules.outputs(Cells(np.stack([rules.typical, 0 * rules.typical])))))
+        assert dumps(loads(dumps(rules)).rules) == dumps(rules)
+
+
+WRONG = {
+    "scales must be above zero": ("columns", 0, "scale", 0.0),
+    "limits must be two numbers, the lower first": ("columns", 0, "limits", [3.0, 2.0]),
+    "either all columns of numbers have limits or none has": ("columns", 0, "limits", None),
+    "is_date must be true or false": ("columns", 4, "is_date", 1),
+    "levels must be of the type that their column says": ("columns", 1, "levels", ["blue", 2, "red"]),
+    "the levels of a category must be different": ("columns", 1, "levels", ["red", "blue", "red"]),
+    "fill must be numbers of shape": ("columns", 1, "fill", [0.5, 0.5]),
+    "columns need different names": ("columns", 1, "name", "fresh"),
+    "a precision must be zero or more": ("rules", 0, "conditions", "size", "precision", -1.0),
+    "unknown must be a number": ("rules", 0, "conditions", "size", "unknown", None),
+    "conditions must be about the columns": ("rules", 0, "conditions", {"height": {}}),
+    "what conditions add must be numbers of shape": ("rules", 0, "conditions", "colour", "levels", [1.0]),
+    "slopes must be about all columns": ("rules", 0, "outputs", "slopes", {}),
+    "outputs must be linear in all rules or in none": ("rules", 0, "outputs", "slopes", None),
+    "outputs must be numbers of shape": ("rules", 0, "outputs", "constant", [1.0]),
+    "levels must be a list for each column": ("summary", "levels", []),
+    "missing must be zero or more": ("summary", "missing", [-0.5] * 5),
+    "link and classes do not go together": ("link", "identity"),
+    "some numbers are too large or too small for float32": ("precision", "float32"),
+}
+
+
+@pytest.mark.parametrize("complaint", WRONG)
+def test_what_is_wrong_is_said(complaint):
+    data = json.loads(json.dumps(DOCUMENTS[0]))
+    if "float32" in complaint:
+        data["columns"][0]["mean"] = 1e200
+    *way, key, instead = WRONG[complaint]
+    inside = data
+    for step in way:
+        inside = inside[step]
+    inside[key] = instead
+    with pytest.raises(ValueError, match=f"is damaged: {complaint}"):
+        loads(json.dumps(data))
 
 
 def test_only_plain_classes_can_be_saved():
@@ -165,7 +337,7 @@ def test_only_plain_classes_can_be_saved():
 def test_features_with_one_name_are_not_saved():
     rules = regressor()
     with pytest.raises(ValueError, match="different names"):
-        dumps(replace(rules, feature_names=("a",) * rules.n_features))
+        dumps(replace(rules, columns=(Number("a"),) * rules.n_features))
 
 
 def test_estimators_that_files_may_hold_are_those_that_are_public():

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
+from mixed import CATEGORIES, mixed_table, odd_rows, raw_row, sent
 from sessc import RuleBase, TSKClassifier, TSKRegressor
-from sessc.rules.choices import Choice
+from sessc.rules.base import Cells
+from sessc.rules.conditions import read_condition, seen_range
 from sessc.rules.wording import amount, number
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -108,7 +110,7 @@ def test_rules_are_filtered_and_sorted(opened):
     order = np.argsort(-rules.summary.support, kind="stable")
     names = page.locator(".rule h3").all_inner_texts()
     assert [int(name.split()[1]) for name in names] == (order + 1).tolist()
-    counts = np.isfinite(rules.widths).sum(axis=0)
+    counts = rules.asks.sum(axis=0)
     d = next(int(d) for d in np.argsort(counts) if 0 < counts[d] < rules.n_rules)
     page.locator("#filter").fill(rules.feature_names[d].upper())
     assert page.locator(".rule").count() == counts[d]
@@ -195,8 +197,9 @@ MODELS = {
     "least squares, linear": lambda: classifier(order=1),
     "a number": lambda: regressor(),
     "a number, linear": lambda: regressor(order=1),
-    "choices": lambda: chooser(TSKClassifier),
-    "choices, a number, linear": lambda: chooser(TSKRegressor, order=1),
+    "a table": lambda: of_a_table(TSKClassifier, conditions=4),
+    "a table, least squares, linear": lambda: of_a_table(TSKClassifier, order=1, refine=0),
+    "a table, a number, linear": lambda: of_a_table(TSKRegressor, order=1),
 }
 
 
@@ -205,14 +208,11 @@ def regressor(**settings):
     return TSKRegressor(3, random_state=0, refine=20, **settings).fit(X, y).rules_
 
 
-def chooser(kind, **settings):
-    rng = np.random.default_rng(0)
-    kinds, flags = rng.choice(3, size=200), rng.random((200, 3)) < 0.4
-    X = np.column_stack([kinds == 0, kinds == 1, flags, rng.normal(50, 20, size=200)]).astype(float)
-    y = 4.0 * X[:, 0] + 3 * X[:, 2] + 2 * X[:, 3] + X[:, 4] + 0.01 * X[:, 5]
-    y = y if kind is TSKRegressor else np.where(y > 4, "much", "little")
-    choices = (Choice("kind", (0, 1), ("u", "v"), "w"), Choice("asked", (2,), ("yes",), "no"))
-    return replace(kind(3, random_state=0, refine=30, **settings).fit(X, y).rules_, choices=choices)
+def of_a_table(kind, refine=30, **settings):
+    frame, y = mixed_table()
+    y = y if kind is TSKRegressor else np.where(y > np.median(y), "much", "little")
+    asked = {"categorical_features": CATEGORIES, "refine": refine, "random_state": 0}
+    return kind(4, **asked, **settings).fit(frame, y).rules_
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -221,26 +221,33 @@ def rules(request):
 
 
 def rows_near(rules, n=8):
-    """Rows with values that the data have, one of every choice."""
+    """Cells that the data have, some of them missing."""
     rng = np.random.default_rng(1)
     for _ in range(n):
         x = np.array([rng.choice(values) for values in rules.summary.quantiles.T])
-        for choice in rules.choices:
-            x[list(choice.features)] = choice.options[rng.integers(len(choice.options))][1]
-        yield x
+        for j, levels in enumerate(rules.layout.levels):
+            x[j] = rng.integers(levels) if levels else x[j]
+        yield np.where((rng.random(len(x)) < 0.2) & (rules.summary.missing > 0), np.nan, x)
+
+
+def changed(rules, change):
+    """A change as the page has it: the column, and a number or the place of a level."""
+    levels = getattr(rules.columns[change.feature], "levels", None)
+    value = change.value if levels is None else float(levels.index(change.value))
+    return change.feature, round(value, 6)
 
 
 def test_the_page_finds_the_changes_that_explain_finds(opened, rules):
     page = opened(rules)
     total = 0
     for x in rows_near(rules):
-        wanted = rules.explain(x).changes
-        found = page.evaluate("x => window.sessc.changes(x)", x.tolist())
+        wanted = {changed(rules, change): change.answer for change in rules.explain(raw_row(rules, x)).changes}
+        found = page.evaluate("x => window.sessc.changes(x)", sent(x))
         answers = [c["answer"] if rules.classes is None else rules.classes[c["answer"]] for c in found]
-        assert sorted(c["feature"] for c in found) == sorted(c.feature for c in wanted)
-        order = {(c.feature, round(c.value, 6)): c.answer for c in wanted}
-        for change, answer in zip(found, answers, strict=True):
-            there = order[change["feature"], round(change["value"], 6)]
+        places = [(change["feature"], round(change["value"], 6)) for change in found]
+        assert sorted(places) == sorted(wanted)
+        for place, answer in zip(places, answers, strict=True):
+            there = wanted[place]
             assert answer == there if isinstance(answer, str) else answer == pytest.approx(there, rel=1e-6)
         total += len(found)
     assert total > 5
@@ -248,7 +255,7 @@ def test_the_page_finds_the_changes_that_explain_finds(opened, rules):
 
 def test_the_page_explains_in_the_words_of_explain(opened, rules):
     page = opened(rules)
-    found = rules.explain(rules.typical)
+    found = rules.explain(raw_row(rules, rules.typical))
     text = str(found)
     page.wait_for_selector("#changes > *")
     for line in page.locator("#changes li").all_inner_texts():
@@ -273,9 +280,8 @@ def test_contributions_on_the_page_add_up(opened, rules):
     slack = 0.05 if rules.classes is not None else 0.05 * np.abs(cells["heard"]).max()
     np.testing.assert_allclose(cells["heard"].sum(axis=0), cells["total"][0], atol=slack)
     if rules.order == 1:
-        spoken = [
-            r for r in np.argsort(-rules.firing([rules.typical])[0]) if rules.firing([rules.typical])[0, r] >= 0.1
-        ]
+        firing = rules.firing(Cells(rules.typical[None, :]))[0]
+        spoken = [r for r in np.argsort(-firing) if firing[r] >= 0.1]
         np.testing.assert_allclose(
             cells["term"].sum(axis=0), cells["heard"][: len(spoken)].sum(axis=0), atol=slack
         )
@@ -283,7 +289,7 @@ def test_contributions_on_the_page_add_up(opened, rules):
 
 def test_cards_say_how_well_each_condition_fits_now(opened, rules):
     page = opened(rules)
-    grades = rules.explain(rules.typical).grades
+    grades = rules.explain(raw_row(rules, rules.typical)).grades
     for r, card in enumerate(page.locator(".rule").all()):
         assert "THEN" in card.inner_text()
         assert card.locator(".counts").inner_text().split()[:2] == ["counts", "now"]
@@ -361,20 +367,109 @@ def test_the_page_is_small_and_fits_a_phone(browser, tmp_path):
     page.close()
 
 
-def test_the_values_of_a_choice_are_chosen_together(opened, rng):
-    kinds, asked = rng.choice(["u", "v", "w"], p=[0.2, 0.5, 0.3], size=200), rng.random(200) < 0.4
-    X = np.column_stack([*((kinds == k) for k in "uvw"), asked, rng.normal(size=200)]).astype(float)
-    rules = (
-        TSKClassifier(3, refine=50, random_state=0).fit(X, np.where((kinds == "w") ^ asked, "yes", "no")).rules_
-    )
-    assert opened(rules).locator("#what-if select").count() == 1  # where to start from; features are independent
-    choices = (Choice("kind", (0, 1, 2), ("u", "v", "w")), Choice("asked=?", (3,), ("yes",), "no"))
-    page = opened(replace(rules, choices=choices))
-    assert page.get_by_label("kind", exact=True).evaluate("one => one.selectedOptions[0].textContent") == "v"
-    assert page.locator("input[type=range]").count() == 1
-    for kind in "uvw":
-        for said in ("yes", "no"):
-            page.get_by_label("kind", exact=True).select_option(kind)
-            page.get_by_label("asked=?").select_option(said)
-            row = [*(float(k == kind) for k in "uvw"), float(said == "yes"), float(rules.summary.medians[4])]
-            assert page.locator("#answer h3").inner_text() == rules([row])[0]
+def test_levels_are_chosen_from_a_list_and_may_be_unknown(opened):
+    rules = of_a_table(TSKClassifier)
+    page = opened(rules)
+    x = np.array(rules.typical)
+    for name in CATEGORIES:
+        j = rules.feature_names.index(name)
+        options = page.get_by_label(name, exact=True).locator("option").all_inner_texts()
+        assert options == [*rules.columns[j].labels, "unknown"]
+        for code, label in [*enumerate(rules.columns[j].labels), (np.nan, "unknown")]:
+            page.get_by_label(name, exact=True).select_option(label)
+            x[j] = code
+            assert page.locator("#answer h3").inner_text() == rules(Cells(x[None, :]))[0]
+            odds = rules.probabilities(Cells(x[None, :]))[0]
+            texts = page.locator("#answer .bar span:last-child").all_inner_texts()
+            np.testing.assert_allclose([float(text) for text in texts], odds, atol=5.1e-4)
+
+
+def test_a_number_may_be_unknown_where_cells_were_missing(opened):
+    rules = of_a_table(TSKRegressor)
+    page = opened(rules)
+    lacking = [name for name, share in zip(rules.feature_names, rules.summary.missing, strict=True) if share > 0]
+    assert lacking == ["size", "colour", "fresh"]
+    unknown = page.get_by_label("unknown")
+    assert unknown.count() == 1  # colour and fresh have a list
+    was = page.locator("#answer h3").inner_text()
+    unknown.check()
+    x = np.array(rules.typical)
+    x[0] = np.nan
+    assert page.locator("#answer h3").inner_text() == f"y = {amount(rules, rules(Cells(x[None, :]))[0])}"
+    box = page.locator("#feature-0")
+    assert box.is_disabled()
+    assert box.input_value() == ""
+    page.wait_for_timeout(300)
+    assert "instead of unknown" in page.locator("#changes").inner_text()
+    unknown.uncheck()
+    assert page.locator("#answer h3").inner_text() == was
+
+
+def test_dates_are_dates(opened):
+    rules = of_a_table(TSKRegressor, order=1)
+    page, j = opened(rules), rules.feature_names.index("seen")
+    box, x = page.locator(f"#feature-{j}"), np.array(rules.typical)
+    assert box.get_attribute("type") == "date"
+    box.fill("2021-09-01")
+    x[j] = (np.datetime64("2021-09-01") - np.datetime64("1970-01-01")).astype(int)
+    assert page.locator("#answer h3").inner_text() == f"y = {amount(rules, rules(Cells(x[None, :]))[0])}"
+    slider = page.locator(".feature", has=box).locator("input[type=range]")
+    assert float(slider.input_value()) == x[j]
+    assert slider.get_attribute("aria-valuetext") == "2021-09-01"
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    assert box.input_value() == "2021-09-02"
+
+
+def test_what_a_rule_asks_for_is_shaded(opened):
+    rules = of_a_table(TSKClassifier, conditions=3)
+    page = opened(rules)
+    shaded = 0
+    for r in range(rules.n_rules):
+        page.locator("#shaded").select_option(str(r))
+        for j in rules.layout.numbers[rules.used[rules.layout.numbers]]:
+            read, row = read_condition(rules, r, j), page.locator(".feature", has=page.locator(f"#feature-{j}"))
+            places = [row.locator(one).bounding_box() for one in (".band", "input[type=range]")]
+            assert places[0] is None or places[0]["width"] <= places[1]["width"]
+            if not rules.asks[r, j] or read.worst >= 0.5:
+                assert row.locator(".band").evaluate("one => one.offsetWidth") == 0
+                continue
+            low, high = seen_range(rules, j)
+            wanted = ((high if read.high is None else read.high) - (low if read.low is None else read.low)) / (
+                high - low
+            )
+            assert places[0]["width"] == pytest.approx((places[1]["width"] - 16) * wanted, abs=1.5)
+            assert (
+                row.locator(".band").get_attribute("title").startswith(f"Rule {r + 1}: {rules.feature_names[j]}")
+            )
+            shaded += 1
+    assert shaded
+
+
+def test_rows_of_a_table_can_be_started_from(opened):
+    rules, rows = of_a_table(TSKClassifier), odd_rows().iloc[:6]
+    page = opened(rules, examples=rows)
+    for k, said in enumerate(rules(rows)):
+        page.locator("#start").select_option(str(k))
+        assert page.locator("#answer h3").inner_text() == said
+
+
+def test_a_table_fits_a_phone_and_paper(browser, tmp_path):
+    of_a_table(TSKRegressor, order=1).to_html(tmp_path / "rules.html", examples=odd_rows().iloc[:3])
+    page = browser.new_page(viewport={"width": 360, "height": 740})
+    page.goto((tmp_path / "rules.html").as_uri())
+    for card in page.locator(".rule summary").all():
+        card.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.emulate_media(media="print")
+    assert page.locator("#what-if").is_hidden()
+    assert page.locator(".rule svg").first.is_visible()
+    page.close()
+
+
+def test_columns_may_be_called_anything(opened):
+    names = ("__proto__", "constructor", "toString")
+    rules = RuleBase.by_hand([(dict.fromkeys(names[:2], (0.0, 1.0)), 1.0), ({names[2]: (2.0, 1.0)}, 2.0)])
+    page = opened(rules)
+    found = page.evaluate("x => window.sessc.predict(x)", [0.5, 1.0, 2.0])
+    np.testing.assert_allclose(found["outputs"], rules([[0.5, 1.0, 2.0]]), rtol=1e-12)

@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 
 from .._writing import write
+from ..rows.columns import Category, Number
 from ..rules.base import RuleBase
+from ..rules.conditions import impacts, is_whole, origin, places, read_condition, seen_range, shown_range, top
 from ..rules.document import evaluations_to_data, to_data
 from ..rules.evaluation import Evaluation
-from ..rules.wording import count, number, output_names
+from ..rules.explanation import step
+from ..rules.wording import count, number, one_line, output_names, quoted
 from .phrases import UNITS, conclusion, holds_always, sentences, worded_conditions
 
 __all__ = ["to_html"]
@@ -36,21 +39,18 @@ def to_html(
 
     The page is one file. It loads nothing, sends nothing, and works from a disk, on a phone and on paper.
     """
-    data = to_data(rules)
+    data, rows = to_data(rules), _examples(rules, examples)
     payload = {
-        "model": data,
+        "model": data | {"summary": _drawn(data["summary"])},
         "labels": output_names(rules),
+        "columns": _columns(rules, rows),
         "about": _about(rules),
-        "sentences": [_sentence(rules, r) for r in range(rules.n_rules)],
+        "sentences": [_sentence(rules, r, one.share) for r, one in enumerate(sentences(rules))],
         "evaluations": evaluations_to_data(evaluations or {}),
-        "examples": _examples(rules, examples),
+        "examples": rows,
         "unit": UNITS.get(type(rules.link), "The answer is the sum of what rules add."),
         "terms": MAX_TERMS,
         "typical": rules.typical.tolist(),
-        "choices": [
-            {"name": choice.name, "features": choice.features, "options": choice.options}
-            for choice in rules.choices
-        ],
     }
     pieces = {
         "title": html.escape(title or f"Rules for {' '.join(rules.target_name.split())}"),
@@ -67,6 +67,11 @@ def to_html(
     return page
 
 
+def _drawn(summary: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What pictures show of the data."""
+    return None if summary is None else {key: value for key, value in summary.items() if key != "quantiles"}
+
+
 def _part(name: str) -> str:
     return (files(__package__) / "page" / name).read_text(encoding="utf-8").rstrip("\n")
 
@@ -77,12 +82,48 @@ def _about(rules: RuleBase) -> str:
     what = f"{count(rules.n_rules, 'rule')}, {'which always holds' if holds_always(rules) else each}"
     seen = "" if rules.summary is None else f", learned from {count(rules.summary.n_rows, 'row')}"
     changed = f" Changed by hand: {'; '.join(rules.edits)}." if rules.edits else ""
-    return f"A model that {kind} by {count(rules.n_features, 'feature')}: {what}{seen}.{changed}"
+    return f"A model that {kind} by {count(rules.n_features, 'column')}: {what}{seen}.{changed}"
 
 
-def _sentence(rules: RuleBase, r: int) -> dict[str, Any]:
-    """A rule in words, with the feature that each condition is about."""
-    conditions = [{"text": _held(text), "feature": d} for d, text in worded_conditions(rules, r, words=True)]
+def _columns(rules: RuleBase, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the page shows of each column, beside what the model knows."""
+    weights = impacts(rules).sum(axis=0) + _steepness(rules)
+    lacking = np.zeros(rules.n_features) if rules.summary is None else np.asarray(rules.summary.missing)
+    found = []
+    for j, column in enumerate(rules.columns):
+        one = {"name": one_line(column.name), "weight": float(weights[j]) if rules.used[j] else 0.0}
+        one["mayLack"] = bool(lacking[j] > 0 or any(row["values"][j] is None for row in rows))
+        of_kind = _levels(column) if isinstance(column, Category) else _numbers(rules, j, column)
+        found.append(one | of_kind)
+    return found
+
+
+def _steepness(rules: RuleBase) -> np.ndarray:
+    """How much linear conclusions move with each column, in all."""
+    slopes = np.abs(rules.consequents[:, 1:]).max(axis=2, initial=0.0).sum(axis=0)
+    return np.bincount(rules.layout.group, slopes, rules.n_features) if rules.order else np.zeros(rules.n_features)
+
+
+def _levels(column: Category) -> dict[str, Any]:
+    return {"levels": [quoted(label) for label in column.labels], "possible": len(column.levels)}
+
+
+def _numbers(rules: RuleBase, j: int, column: Number) -> dict[str, Any]:
+    looked_at = places(rules, j)
+    return {
+        "levels": None,
+        "isDate": column.is_date,
+        "isWhole": is_whole(rules, j),
+        "two": looked_at.tolist() if len(looked_at) == 2 else None,
+        "range": seen_range(rules, j),
+        "shown": shown_range(rules, j),
+        "step": step(rules, j),
+    }
+
+
+def _sentence(rules: RuleBase, r: int, share: str) -> dict[str, Any]:
+    """A rule in words, with the column that each condition is about and where it is met."""
+    conditions = [_condition(rules, r, j, text) for j, text in worded_conditions(rules, r, words=True)]
     shares = None
     if rules.classes is not None and rules.order == 0:
         shares = np.asarray(rules.link.of_one_rule(rules.consequents[r, 0]), float).tolist()
@@ -90,19 +131,31 @@ def _sentence(rules: RuleBase, r: int) -> dict[str, Any]:
         "conditions": conditions,
         "conclusion": conclusion(rules, r, MAX_TERMS),
         "shares": shares,
-        "share": sentences(rules)[r].share,
+        "share": share,
+        "origin": _origin(rules, r),
     }
 
 
-def _held(text: str) -> str:
-    """A condition that never breaks between a number and its ±."""
-    return text.replace("(± ", "(±\u00a0").replace(" (±", "\u00a0(±")
+def _condition(rules: RuleBase, r: int, j: int, text: str) -> dict[str, Any]:
+    read = read_condition(rules, r, j)
+    met = {"low": read.low, "high": read.high, "excludes": read.worst < 0.5}
+    return {"text": text, "feature": j, "top": top(rules, r, j), **met}
+
+
+def _origin(rules: RuleBase, r: int) -> list[float] | None:
+    """By column, where a linear conclusion is measured from; of categories that is their average."""
+    if not rules.order:
+        return None
+    found = np.zeros(rules.n_features)
+    found[rules.layout.numbers] = origin(rules, r)[: rules.layout.n_numbers]
+    return found.tolist()
 
 
 def _examples(rules: RuleBase, examples: Any) -> list[dict[str, Any]]:
+    """Rows as cells, None where one is missing, with their names in the table."""
     if examples is None:
         return []
-    rules.standardize(examples)  # complains about columns that are not the rules'
-    names = getattr(examples, "index", range(1, 1 + len(examples)))
-    values = np.asarray(examples, dtype=float).tolist()
-    return [{"name": f"row {name}", "values": row} for name, row in zip(names, values, strict=True)]
+    cells = np.asarray(rules.cells(examples), dtype=float)
+    names = examples.index if hasattr(examples, "iloc") else range(1, 1 + len(cells))
+    rows = [[None if np.isnan(cell) else cell for cell in row] for row in cells.tolist()]
+    return [{"name": f"row {name}", "values": row} for name, row in zip(names, rows, strict=True)]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..rows.columns import Category, Column
 from ..rules.base import RuleBase
-from ..rules.columns import Category, Columns, Number
 from ..rules.links import Proportions, Softmax
 
 if TYPE_CHECKING:
@@ -19,19 +19,19 @@ OPSET, IR_VERSION = 19, 9
 """Old enough for every ONNX Runtime since 1.16; the first in which texts can be compared."""
 
 
-def to_onnx(rules: RuleBase, columns: Columns | None = None) -> ModelProto:
+def to_onnx(rules: RuleBase) -> ModelProto:
     """The rules as an ONNX model.
 
-    Its input ``X`` is a table (n, n_features) in the user's units and the model's precision. With ``columns`` it
-    takes a raw table instead: an input (n, 1) for each column, double for numbers, where NaN is missing, and text
-    for categories, where "" is missing and a text never seen is none of the categories. Classifiers give
-    ``label`` and ``probabilities``, in the order of ``classes``, regressors ``value``, and both ``firing``: how
-    much each rule counts.
+    Where all columns are numbers its input ``X`` is a table (n, n_features) in the user's units and the model's
+    precision. Otherwise it has an input (n, 1) for each column, by the column's name: double for numbers and for
+    levels that are numbers or truth values (1 and 0), and text for levels that are text. NaN and the empty text
+    are missing, unless the latter is a level; a level never seen counts as missing. Classifiers give ``label`` and
+    ``probabilities``, in the order of ``classes``, regressors ``value``, and both ``firing``: how much each rule
+    counts.
 
     Parameters
     ----------
     rules : RuleBase
-    columns : Columns, optional
 
     Returns
     -------
@@ -42,7 +42,7 @@ def to_onnx(rules: RuleBase, columns: Columns | None = None) -> ModelProto:
         import onnx
     except ImportError:
         raise ImportError("to_onnx needs the onnx package; pip install 'sessc[export]'.") from None
-    graph = _Graph(rules, columns)
+    graph = _Graph(rules)
     model = onnx.helper.make_model(
         graph.made(),
         opset_imports=[onnx.helper.make_opsetid("", OPSET)],
@@ -56,24 +56,30 @@ def to_onnx(rules: RuleBase, columns: Columns | None = None) -> ModelProto:
     return model
 
 
+def _is_text(column: Category) -> bool:
+    """Whether cells come as text; else they are numbers, of which 1 and true are the same."""
+    every = (*column.levels, *(column.pool or ()))
+    return not every or any(isinstance(level, str) for level in every)
+
+
 class _Graph:
     """Nodes and constants, one formula after the other."""
 
-    def __init__(self, rules: RuleBase, columns: Columns | None):
+    def __init__(self, rules: RuleBase):
         from onnx import helper
 
-        self.helper, self.rules, self.columns = helper, rules, columns
-        self.taken = set(columns.names if columns else ())
-        self.dtype = rules.centers.dtype
+        self.helper, self.rules = helper, rules
+        self.is_plain = rules.layout.n_numbers == rules.n_features
+        self.taken = set(() if self.is_plain else rules.feature_names)
+        self.dtype = rules.linear.dtype if self.is_plain else np.dtype(float)
         self.type = helper.np_dtype_to_tensor_dtype(self.dtype)
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
     def made(self) -> Any:
-        given, X = self._inputs()
-        Z = self._node("Div", self._node("Sub", X, self._number(self.rules.mean)), self._number(self.rules.scale))
-        firing = self._firing(Z)
-        outputs = self._outputs(firing, Z)
+        given, numbers, features, gaps = self._inputs()
+        firing = self._firing(numbers, features, gaps)
+        outputs = self._outputs(firing, features, gaps)
         results = [self._value(firing, self.rules.n_rules)]
         if self.rules.classes is None:
             value = self._node("Reshape", outputs, self._integers(-1), to="value")
@@ -82,46 +88,81 @@ class _Graph:
             results += [self._label(outputs), self._value(self._link(outputs), self.rules.consequents.shape[2])]
         return self.helper.make_graph(self.nodes, "rules", given, results, self.constants)
 
-    def _inputs(self) -> tuple[list[Any], str]:
-        """What the graph is given, and the features it makes of it."""
-        if self.columns is None:
-            return [self._value("X", self.rules.n_features)], "X"
-        given, parts = [], []
-        for column in self.columns.each:
-            kind = np.dtype(float) if isinstance(column, Number) else np.dtype(object)
-            tensor = self.helper.np_dtype_to_tensor_dtype(kind)
-            given.append(self.helper.make_tensor_value_info(column.name, tensor, ["n", 1]))
-            parts.append(self._numbers(column) if isinstance(column, Number) else self._categories(column))
-        return given, self._cast(self._node("Concat", *parts, axis=1), self.dtype)
+    def _inputs(self) -> tuple[list[Any], str | None, str, str]:
+        """What the graph is given; its numbers, if there are any, features (n, D) and gaps (n, J) made of it."""
+        if self.is_plain:
+            every, missing = self._numbers("X")
+            return [self._value("X", self.rules.n_features)], every, every, self._cast(missing, self.dtype)
+        given = [self._input(column) for column in self.rules.columns]
+        names, places = self.rules.feature_names, self.rules.layout.numbers
+        levels = {c.name: self._levels(c) for c in self.rules.columns if isinstance(c, Category)}
+        gaps = [self._none(each) for each in levels.values()]
+        numbers: str | None = None
+        if len(places):
+            numbers, missing = self._numbers(self._joined([names[j] for j in places]))
+            gaps.insert(0, self._cast(missing, self.dtype))
+        features = self._joined([*([] if numbers is None else [numbers]), *levels.values()])
+        order = np.argsort([*places, *map(names.index, levels)])
+        return given, numbers, features, self._node("Gather", self._joined(gaps), self._integers(*order), axis=1)
 
-    def _numbers(self, column: Number) -> str:
-        fill = self._constant(np.asarray([column.fill]))
-        return self._node("Where", self._node("IsNaN", column.name), fill, column.name)
+    def _input(self, column: Column) -> Any:
+        kind = np.dtype(object if isinstance(column, Category) and _is_text(column) else float)
+        return self.helper.make_tensor_value_info(
+            column.name, self.helper.np_dtype_to_tensor_dtype(kind), ["n", 1]
+        )
 
-    def _categories(self, column: Category) -> str:
-        missing = self._node("Equal", column.name, self._constant(np.asarray([""], object)))
-        cells = self._node("Where", missing, self._constant(np.asarray([column.fill], object)), column.name)
-        values = self._constant(np.asarray([list(column.shown)], object))
-        return self._cast(self._node("Equal", cells, values), np.dtype(float))
+    def _numbers(self, given: str) -> tuple[str, str]:
+        """Numbers in standard units, zero where they are missing, and where that is."""
+        rules, places = self.rules, self.rules.layout.numbers
+        mean, missing = self._number(rules.mean[places]), self._node("IsNaN", given)
+        # What compares with NaN differs between runtimes, so that there is none before anything is compared.
+        known = self._node("Where", missing, mean, given)
+        if rules.limits is not None:
+            known = self._node("Max", known, self._number(rules.limits[0, places]))
+            known = self._node("Min", known, self._number(rules.limits[1, places]))
+        Z = self._node("Div", self._node("Sub", known, mean), self._number(rules.scale[places]))
+        return self._node("Where", missing, self._number(np.zeros(1)), Z), missing
 
-    def _firing(self, Z: str) -> str:
-        """Normalised firing levels, from the logarithms of the grades."""
-        rules = self.rules
-        precision = np.asarray(rules.widths, float) ** -2.0
-        weighted = precision * rules.centers
-        linear = self._product(Z, weighted.T)
-        square = self._product(self._node("Mul", Z, Z), -0.5 * precision.T)
-        constant = self._number(-0.5 * np.sum(weighted * rules.centers, axis=1))
-        logits = self._node("Add", self._node("Add", linear, square), constant)
-        return self._node("Softmax", logits, to="firing", axis=1)
+    def _levels(self, column: Category) -> str:
+        """One for the level of a cell and zero for the others (n, levels); the pool is the last."""
+        every = [*column.levels, *(column.pool or ())]
+        values = list(map(str, every)) if _is_text(column) else every
+        if len(set(values)) < len(every):
+            raise ValueError(f"Column {column.name!r} has levels that read alike, and ONNX has them as text.")
+        # A column in which no cell was ever known has no level, and is compared with something all the same.
+        known = np.asarray([values or [""]], object if _is_text(column) else float)
+        found = self._cast(self._node("Equal", column.name, self._constant(known)), self.dtype)
+        places = np.minimum(np.arange(len(every)), len(column.levels))
+        codes = np.eye(len(column.levels) + 1)[places, : column.n_levels]
+        return self._product(found, codes if every else np.zeros((1, column.n_levels)))
 
-    def _outputs(self, firing: str, Z: str) -> str:
+    def _none(self, levels: str) -> str:
+        """One where a cell has none of the levels."""
+        some = self._node("ReduceSum", levels, self._integers(1), keepdims=1)
+        return self._node("Sub", self._number(np.ones(1)), some)
+
+    def _joined(self, parts: list[str]) -> str:
+        return parts[0] if len(parts) == 1 else self._node("Concat", *parts, axis=1)
+
+    def _firing(self, numbers: str | None, features: str, gaps: str) -> str:
+        """Normalised firing levels, from their logarithms."""
+        constants, linear, precisions, unknown = (np.asarray(part, float) for part in self.rules.conditions)
+        logits = self._node("Add", self._product(features, linear.T), self._product(gaps, unknown.T))
+        if numbers is not None:
+            square = self._product(self._node("Mul", numbers, numbers), -0.5 * precisions.T)
+            logits = self._node("Add", logits, square)
+        return self._node("Softmax", self._node("Add", logits, self._number(constants)), to="firing", axis=1)
+
+    def _outputs(self, firing: str, features: str, gaps: str) -> str:
         consequents = np.asarray(self.rules.consequents, float)
         if self.rules.order == 0:
             return self._node("MatMul", firing, self._number(consequents[:, 0]))
         n_rules, _, n_outputs = consequents.shape
-        slopes = np.moveaxis(consequents[:, 1:], 1, 0).reshape(self.rules.n_features, -1)
-        says = self._node("Add", self._product(Z, slopes), self._number(consequents[:, 0].ravel()))
+        group, fill = self.rules.layout.group, np.asarray(self.rules.fill, float)
+        counted = self._product(gaps, (np.arange(self.rules.n_features)[:, None] == group) * fill)
+        filled = self._node("Add", features, counted)
+        slopes = np.moveaxis(consequents[:, 1:], 1, 0).reshape(len(group), -1)
+        says = self._node("Add", self._product(filled, slopes), self._number(consequents[:, 0].ravel()))
         says = self._node("Reshape", says, self._integers(-1, n_rules, n_outputs))
         weight = self._node("Unsqueeze", firing, self._integers(2))
         return self._node("ReduceSum", self._node("Mul", weight, says), self._integers(1), keepdims=0)

@@ -327,7 +327,7 @@ def _settled(name: str, seen: Seen, asked: bool | None, weight: float, growing: 
     order = sorted(there, key=lambda level: (isinstance(level, str), level))
     kept, pool = _pooled(there, order, few(weight) * weight)
     open_ended = growing and not seen.is_declared
-    return Category(name, tuple(kept), tuple(pool) if pool or open_ended else None)
+    return Category(name, tuple(kept), tuple(pool) if pool or open_ended or not kept else None)
 
 
 def _pooled(counts: dict[Any, float], order: list[Any], least: float) -> tuple[list[Any], list[Any]]:

@@ -1,6 +1,7 @@
 """Rules as plain data for JSON, with every digit of every number, and back: whole or not at all.
 
-The format is described in ``docs/rules.schema.json``. A width of null is "any value".
+The format is described in ``docs/rules.schema.json``. A rule has a constant, what each condition that it has adds,
+by the name of its column, and outputs; what is not there is zero.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
-from .base import RuleBase
-from .choices import Choice
+from ..rows.columns import Category, Column, Number
+from .base import Conditions, RuleBase
 from .evaluation import Evaluation
 from .links import Identity, Link, Proportions, Softmax
 from .summary import BINS, SHARES, Summary
@@ -22,22 +23,34 @@ __all__ = [
     "FORMAT",
     "VERSION",
     "Damaged",
+    "different",
     "evaluations_from_data",
     "evaluations_to_data",
     "from_data",
     "read_array",
+    "read_classes",
+    "read_count",
     "read_list",
+    "read_number",
     "read_object",
     "read_one_of",
+    "read_shares",
     "read_text",
     "read_texts",
     "to_data",
+    "whole",
 ]
 
-FORMAT, VERSION = "sessc rules", 1
+FORMAT, VERSION = "sessc rules", 2
 LINKS: dict[str, Link] = {"identity": Identity(), "proportions": Proportions(), "softmax": Softmax()}
 KINDS = {"U": "str", "i": "int", "u": "int", "f": "float", "b": "bool"}
 TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool}
+NUMBERS = ("consequents", "mean", "scale", "fill")
+"""Arrays of rules, beside those of conditions, that have the precision of the model."""
+MOST = 2.0**63
+"""No level that is a number is this large."""
+MIXED = "mixed"
+"""The type of levels of which some are text and others are not."""
 
 
 class Damaged(Exception):
@@ -48,23 +61,67 @@ def to_data(rules: RuleBase) -> dict[str, Any]:
     """Rules as numbers, texts, lists and dicts."""
     if len(set(rules.feature_names)) < rules.n_features:
         raise ValueError("features must have different names to be saved.")
-    widths = [[None if math.isinf(w) else w for w in row] for row in rules.widths.tolist()]
-    parts = zip(rules.centers.tolist(), widths, rules.consequents.tolist(), strict=True)
-    units = zip(rules.feature_names, rules.mean.tolist(), rules.scale.tolist(), strict=True)
     return {
         "format": FORMAT,
         "version": VERSION,
         "made_by": f"sessc {__version__}",
-        "precision": rules.centers.dtype.name,
+        "precision": rules.linear.dtype.name,
         "target": rules.target_name,
         "classes": _classes(rules.classes),
         "link": next(name for name, link in LINKS.items() if link == rules.link),
-        "features": [{"name": name, "mean": mean, "scale": scale} for name, mean, scale in units],
-        "rules": [{"centers": c, "widths": w, "outputs": b} for c, w, b in parts],
+        "columns": [_column(rules, j) for j in range(rules.n_features)],
+        "rules": [_rule(rules, r) for r in range(rules.n_rules)],
         "summary": _summary(rules.summary),
         "edits": list(rules.edits),
-        "choices": [_choice(choice, rules.feature_names) for choice in rules.choices],
     }
+
+
+def _column(rules: RuleBase, j: int) -> dict[str, Any]:
+    """What a column holds, and what its missing cells count as in linear conclusions."""
+    column, fill = rules.columns[j], rules.fill[rules.layout.features_of(j)].tolist()
+    if isinstance(column, Number):
+        ends = None if rules.limits is None else [_finite(end) for end in rules.limits[:, j].tolist()]
+        units = {"mean": float(rules.mean[j]), "scale": float(rules.scale[j]), "limits": ends}
+        return {"name": column.name, "kind": "number", "is_date": column.is_date, **units, "fill": fill[0]}
+    levels = {"type": _type_of(column), "levels": list(column.levels)}
+    pool = None if column.pool is None else list(column.pool)
+    return {"name": column.name, "kind": "category", **levels, "pool": pool, "fill": fill}
+
+
+def _finite(end: float) -> float | None:
+    return end if math.isfinite(end) else None
+
+
+def _type_of(column: Category) -> str:
+    there = {type(level) for level in (*column.levels, *(column.pool or ()))} or {str}
+    return next((name for name, kind in TYPES.items() if there == {kind}), MIXED)
+
+
+def _rule(rules: RuleBase, r: int) -> dict[str, Any]:
+    asked = np.flatnonzero(rules.asks[r])
+    outputs = {"constant": rules.consequents[r, 0].tolist(), "slopes": _slopes(rules, r) if rules.order else None}
+    return {
+        "constant": float(rules.constants[r]),
+        "conditions": {rules.columns[j].name: _condition(rules, r, int(j)) for j in asked},
+        "outputs": outputs,
+    }
+
+
+def _condition(rules: RuleBase, r: int, j: int) -> dict[str, Any]:
+    adds, unknown = rules.linear[r, rules.layout.features_of(j)].tolist(), float(rules.unknown[r, j])
+    if rules.layout.levels[j]:
+        return {"levels": adds, "unknown": unknown}
+    place = int(np.searchsorted(rules.layout.numbers, j))
+    return {"slope": adds[0], "precision": float(rules.precisions[r, place]), "unknown": unknown}
+
+
+def _slopes(rules: RuleBase, r: int) -> dict[str, Any]:
+    """By column, for each output: of a number its slope, of a category what each level adds."""
+    found = {}
+    for j, column in enumerate(rules.columns):
+        slopes = rules.consequents[r, 1 + rules.layout.features_of(j)].tolist()
+        found[column.name] = slopes if rules.layout.levels[j] else slopes[0]
+    return found
 
 
 def _classes(classes: np.ndarray | None) -> dict[str, Any] | None:
@@ -87,12 +144,9 @@ def _summary(summary: Summary | None) -> dict[str, Any] | None:
         "quantiles": summary.quantiles.tolist(),
         "counts": summary.counts.tolist(),
         "support": None if summary.support is None else summary.support.tolist(),
+        "levels": [shares.tolist() for shares in summary.levels],
+        "missing": np.asarray(summary.missing).tolist(),
     }
-
-
-def _choice(choice: Choice, names: tuple[str, ...]) -> dict[str, Any]:
-    features = [names[d] for d in choice.features]
-    return {"name": choice.name, "features": features, "values": list(choice.values), "other": choice.other}
 
 
 def evaluations_to_data(evaluations: Mapping[str, Evaluation]) -> list[dict[str, Any]]:
@@ -110,78 +164,171 @@ def evaluations_to_data(evaluations: Mapping[str, Evaluation]) -> list[dict[str,
 
 def from_data(data: dict[str, Any]) -> RuleBase:
     """Rules from what :func:`to_data` made of them; Damaged if anything about it is wrong."""
-    precision = read_one_of(data, "precision", ("float64", "float32"))
-    link = LINKS[read_one_of(data, "link", tuple(LINKS))]
-    names, mean, scale = _read_features(data)
-    classes = _read_classes(data.get("classes"))
-    if (classes is None) != isinstance(link, Identity):
-        raise Damaged("link and classes do not go together")
-    centers, widths, outputs = _read_rules(data, len(names), 1 if classes is None else len(classes))
-    return RuleBase(
-        centers=centers.astype(precision),
-        widths=widths.astype(precision),
-        consequents=outputs.astype(precision),
-        mean=mean.astype(precision),
-        scale=scale.astype(precision),
-        link=link,
-        feature_names=names,
+    columns = _read_columns(data)
+    classes = read_classes(data.get("classes"))
+    n_outputs = 1 if classes is None else len(classes)
+    given = [read_object(item, "a rule") for item in read_list(data, "rules")]
+    if not given:
+        raise Damaged("there is no rule")
+    numbers, fill = _read_numbers(data, columns), _read_fill(data, columns)
+    conditions = _read_conditions(given, columns)
+    return whole(
+        data,
+        conditions=conditions,
+        consequents=_read_outputs(given, columns, n_outputs),
+        columns=columns,
+        fill=fill,
         classes=classes,
-        target_name=read_text(data, "target"),
-        summary=_read_summary(data.get("summary"), *widths.shape),
-        edits=tuple(read_texts(data, "edits")),
-        choices=_read_choices(read_list({"choices": []} | data, "choices"), names),
+        summary=_read_summary(data.get("summary"), len(given), [column.n_levels for column in columns]),
+        **numbers,
     )
 
 
-def _read_features(data: dict[str, Any]) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
-    """Names, means and scales."""
-    features = [read_object(item, "a feature") for item in read_list(data, "features")]
-    names = tuple(read_text(item, "name") for item in features)
-    if len(set(names)) < len(names) or not names:
-        raise Damaged("features need different names")
-    mean = read_array([item.get("mean") for item in features], "means", (len(names),))
-    scale = read_array([item.get("scale") for item in features], "scales", (len(names),))
+def whole(data: dict[str, Any], *, conditions: Conditions, classes: np.ndarray | None, **parts: Any) -> RuleBase:
+    """Rules of parts that were read, and of what is the same in every version of the format."""
+    precision = read_one_of(data, "precision", ("float64", "float32"))
+    link = LINKS[read_one_of(data, "link", tuple(LINKS))]
+    if (classes is None) != isinstance(link, Identity):
+        raise Damaged("link and classes do not go together")
+    with np.errstate(over="ignore", under="ignore"):
+        parts |= {name: parts[name].astype(precision) for name in NUMBERS}
+        asked = Conditions(*(part.astype(precision) for part in conditions))
+    numbers = (*asked, *(parts[name] for name in NUMBERS))
+    if not all(np.all(np.isfinite(part)) for part in numbers) or np.any(parts["scale"] <= 0):
+        raise Damaged(f"some numbers are too large or too small for {precision}")
+    parts |= {"target_name": read_text(data, "target"), "edits": tuple(read_texts(data, "edits"))}
+    parts |= dict(zip(("constants", "linear", "precisions", "unknown"), asked, strict=True))
+    return RuleBase(**parts, link=link, classes=classes)
+
+
+def _read_columns(data: dict[str, Any]) -> tuple[Column, ...]:
+    given = [read_object(item, "a column") for item in read_list(data, "columns")]
+    return different(tuple(_read_column(item) for item in given))
+
+
+def different(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Columns, if there are any and no two have one name."""
+    if len({column.name for column in columns}) < len(columns) or not columns:
+        raise Damaged("columns need different names")
+    return columns
+
+
+def _read_column(data: dict[str, Any]) -> Column:
+    name = read_text(data, "name")
+    if read_one_of(data, "kind", ("number", "category")) == "number":
+        if type(is_date := data.get("is_date")) is not bool:
+            raise Damaged("is_date must be true or false")
+        return Number(name, is_date)
+    kind = read_one_of(data, "type", (*TYPES, MIXED))
+    levels = _read_levels(data, "levels", kind)
+    pool = None if data.get("pool") is None else _read_levels(data, "pool", kind)
+    every = (*levels, *(pool or ()))
+    if len(set(Category(name, every).codes(every))) < len(every) or (not levels and pool is None):
+        raise Damaged("the levels of a category must be different, and one at least")
+    return Category(name, levels, pool)
+
+
+def _read_levels(data: dict[str, Any], key: str, kind: str) -> tuple[Any, ...]:
+    levels = read_list(data, key)
+    if kind == "float":  # some programs write 1.0 as 1
+        levels = [float(level) if type(level) is int else level for level in levels]
+    allowed = set(TYPES.values()) if kind == MIXED else {TYPES[kind]}
+    if any(type(level) not in allowed for level in levels):
+        raise Damaged(f"{key} must be of the type that their column says")
+    if any(not isinstance(level, str) and not abs(level) < MOST for level in levels):
+        raise Damaged(f"{key} must be finite")
+    return tuple(levels)
+
+
+def _read_numbers(data: dict[str, Any], columns: tuple[Column, ...]) -> dict[str, Any]:
+    """Mean, scale and limits of every column; those of categories are never used."""
+    n, mean, scale = len(columns), np.zeros(len(columns)), np.ones(len(columns))
+    limits, held = np.asarray([[-np.inf] * n, [np.inf] * n]), []
+    for j, (item, column) in enumerate(zip(data["columns"], columns, strict=True)):
+        if isinstance(column, Number):
+            mean[j], scale[j] = (read_number(item, key) for key in ("mean", "scale"))
+            held.append(item.get("limits") is not None)
+            limits[:, j] = _read_limits(item) if held[-1] else limits[:, j]
     if np.any(scale <= 0):
-        raise Damaged("widths and scales must be above zero")
-    return names, mean, scale
+        raise Damaged("scales must be above zero")
+    if any(held) != all(held):
+        raise Damaged("either all columns of numbers have limits or none has")
+    return {"mean": mean, "scale": scale, "limits": limits if any(held) else None}
 
 
-def _read_rules(
-    data: dict[str, Any], n_features: int, n_outputs: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Centres, widths and consequents."""
-    rules = [read_object(item, "a rule") for item in read_list(data, "rules")]
-    if not rules:
-        raise Damaged("there is no rule")
-    n_inputs = len(read_list(rules[0], "outputs"))
-    if n_inputs not in (1, 1 + n_features):
-        raise Damaged("outputs are neither constant nor linear")
-    shape = (len(rules), n_features)
-    given = [[math.inf if width is None else width for width in read_list(rule, "widths")] for rule in rules]
-    widths = read_array(given, "widths", shape, infinite=True)
-    if np.any(widths <= 0):
-        raise Damaged("widths and scales must be above zero")
-    centers = read_array([rule.get("centers") for rule in rules], "centers", shape)
-    outputs = [rule.get("outputs") for rule in rules]
-    return centers, widths, read_array(outputs, "outputs", (len(rules), n_inputs, n_outputs))
+def _read_limits(data: dict[str, Any]) -> np.ndarray:
+    ends = read_list(data, "limits")
+    known = read_array([end for end in ends if end is not None], "limits", (sum(end is not None for end in ends),))
+    if len(ends) != 2 or (len(known) == 2 and known[0] > known[1]):
+        raise Damaged("limits must be two numbers, the lower first, or null where there is none")
+    low, high = ends
+    return np.asarray([-np.inf if low is None else low, np.inf if high is None else high], dtype=float)
 
 
-def _read_choices(data: list, names: tuple[str, ...]) -> tuple[Choice, ...]:
-    """Features that exclude each other. Files of before this was written down have none."""
-    found, free = [], set(names)
-    for item in data:
-        one = read_object(item, "a choice")
-        features, values, other = read_texts(one, "features"), read_texts(one, "values"), one.get("other")
-        if not features or len(values) != len(features) or not (other is None or isinstance(other, str)):
-            raise Damaged("a choice needs a value for each of its features")
-        if len(set(features)) < len(features) or not free.issuperset(features):
-            raise Damaged("the features of choices must be features of the rules, each in one choice")
-        free -= set(features)
-        found.append(Choice(read_text(one, "name"), tuple(map(names.index, features)), tuple(values), other))
-    return tuple(found)
+def _read_fill(data: dict[str, Any], columns: tuple[Column, ...]) -> np.ndarray:
+    given = {column.name: item.get("fill") for item, column in zip(data["columns"], columns, strict=True)}
+    return np.concatenate([np.zeros(0), *_by_feature(given, columns, "fill")])
 
 
-def _read_classes(data: Any) -> np.ndarray | None:
+def _by_feature(given: dict[str, Any], columns: tuple[Column, ...], what: str, *each: int) -> list[np.ndarray]:
+    """What is given for columns in the order of features: of numbers first, then of the levels of categories."""
+    order = sorted(columns, key=lambda column: column.n_levels > 0)
+    shapes = [(*((column.n_levels,) if column.n_levels else ()), *each) for column in order]
+    found = [read_array(given.get(c.name), what, shape) for c, shape in zip(order, shapes, strict=True)]
+    return [part.reshape(-1, *each) for part in found]
+
+
+def _read_conditions(given: list[dict[str, Any]], columns: tuple[Column, ...]) -> Conditions:
+    each = [_read_rule(rule, columns) for rule in given]
+    return Conditions(*(np.stack([np.asarray(rule[k], float) for rule in each]) for k in range(4)))
+
+
+def _read_rule(rule: dict[str, Any], columns: tuple[Column, ...]) -> tuple[float, np.ndarray, list, list]:
+    """Constant, linear part, precisions and what missing cells add."""
+    conditions = read_object(rule.get("conditions"), "conditions")
+    if not conditions.keys() <= {column.name for column in columns}:
+        raise Damaged("conditions must be about the columns")
+    linear, precisions, unknown = {}, [], []
+    for column in columns:
+        one = (
+            read_object(conditions[column.name], "a condition") if column.name in conditions else _nothing(column)
+        )
+        linear[column.name] = one.get("levels" if column.n_levels else "slope")
+        precisions += [] if column.n_levels else [read_number(one, "precision")]
+        unknown.append(read_number(one, "unknown"))
+    if min(precisions, default=0.0) < 0:
+        raise Damaged("a precision must be zero or more")
+    adds = np.concatenate(_by_feature(linear, columns, "what conditions add"))
+    return read_number(rule, "constant"), adds, precisions, unknown
+
+
+def _nothing(column: Column) -> dict[str, Any]:
+    """A condition that a rule does not have."""
+    return {"slope": 0.0, "precision": 0.0, "levels": [0.0] * column.n_levels, "unknown": 0.0}
+
+
+def _read_outputs(given: list[dict[str, Any]], columns: tuple[Column, ...], n_outputs: int) -> np.ndarray:
+    outputs = [read_object(rule.get("outputs"), "outputs") for rule in given]
+    linear = [one.get("slopes") is not None for one in outputs]
+    if any(linear) != all(linear):
+        raise Damaged("outputs must be linear in all rules or in none")
+    parts = []
+    for one in outputs:
+        constant = read_array(one.get("constant"), "outputs", (n_outputs,))[None]
+        slopes = _read_slopes(one, columns, n_outputs) if linear[0] else []
+        parts.append(np.concatenate([constant, *slopes]))
+    return np.stack(parts)
+
+
+def _read_slopes(outputs: dict[str, Any], columns: tuple[Column, ...], n_outputs: int) -> list[np.ndarray]:
+    slopes = read_object(outputs["slopes"], "slopes")
+    if slopes.keys() != {column.name for column in columns}:
+        raise Damaged("slopes must be about all columns")
+    return _by_feature(slopes, columns, "slopes", n_outputs)
+
+
+def read_classes(data: Any) -> np.ndarray | None:
+    """The labels of classes; None for a number to predict."""
     if data is None:
         return None
     kind = TYPES[read_one_of(read_object(data, "classes"), "type", tuple(TYPES))]
@@ -191,18 +338,30 @@ def _read_classes(data: Any) -> np.ndarray | None:
     return np.asarray(values)
 
 
-def _read_summary(data: Any, n_rules: int, n_features: int) -> Summary | None:
+def _read_summary(data: Any, n_rules: int, levels: list[int]) -> Summary | None:
     if data is None:
         return None
-    data = read_object(data, "the summary")
-    n_rows, support = data.get("n_rows"), data.get("support")
-    if type(n_rows) is not int or n_rows < 1:
-        raise Damaged("n_rows must be a count")
-    quantiles = read_array(data.get("quantiles"), "quantiles", (len(SHARES), n_features))
-    counts = read_array(data.get("counts"), "counts", (n_features, BINS))
+    data, n_columns = read_object(data, "the summary"), len(levels)
+    n_rows, support = read_count(data), data.get("support")
+    shares = read_list(data, "levels")
+    if len(shares) != n_columns:
+        raise Damaged("levels must be a list for each column")
     return Summary(
-        n_rows, quantiles, counts, None if support is None else read_array(support, "support", (n_rules,))
+        n_rows,
+        read_array(data.get("quantiles"), "quantiles", (len(SHARES), n_columns)),
+        read_shares(data.get("counts"), "counts", (n_columns, BINS)),
+        None if support is None else read_shares(support, "support", (n_rules,)),
+        tuple(read_shares(one, "levels", (n,)) for one, n in zip(shares, levels, strict=True)),
+        read_shares(data.get("missing"), "missing", (n_columns,)),
     )
+
+
+def read_shares(values: Any, what: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Counts or shares, which are never below zero."""
+    found = read_array(values, what, shape)
+    if np.any(found < 0):
+        raise Damaged(f"{what} must be zero or more")
+    return found
 
 
 def evaluations_from_data(data: list) -> dict[str, Evaluation]:
@@ -211,9 +370,7 @@ def evaluations_from_data(data: list) -> dict[str, Evaluation]:
     for item in data:
         one = read_object(item, "an evaluation")
         measures = read_object(one.get("measures"), "measures")
-        n_rows, confusion = one.get("n_rows"), one.get("confusion")
-        if type(n_rows) is not int or n_rows < 1:
-            raise Damaged("n_rows must be a count")
+        n_rows, confusion = read_count(one), one.get("confusion")
         if confusion is not None:
             n_classes = len(confusion) if isinstance(confusion, list) else 0
             confusion = read_array(confusion, "a confusion matrix", (n_classes, n_classes))
@@ -228,12 +385,24 @@ def read_array(values: Any, what: str, shape: tuple[int, ...], infinite: bool = 
         array = np.asarray(values)
     except ValueError:
         raise Damaged(f"{what} are not a table") from None
-    if array.shape != shape or array.dtype.kind not in "if":
-        raise Damaged(f"{what} must be numbers of shape {shape}")
+    if array.shape != shape or (array.dtype.kind not in "if" and array.size):
+        raise Damaged(f"{what} must be {f'numbers of shape {shape}' if shape else 'a number'}")
     array = array.astype(float)
     if not np.all(np.isfinite(array) | (infinite & np.isposinf(array))):
         raise Damaged(f"{what} must be finite")
     return array
+
+
+def read_number(data: dict[str, Any], key: str) -> float:
+    """A number in a dict."""
+    return float(read_array(data.get(key), key, ()))
+
+
+def read_count(data: dict[str, Any]) -> int:
+    """How many rows something is about."""
+    if type(n_rows := data.get("n_rows")) is not int or n_rows < 1:
+        raise Damaged("n_rows must be a count")
+    return n_rows
 
 
 def read_object(data: Any, what: str) -> dict[str, Any]:

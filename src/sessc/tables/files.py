@@ -1,4 +1,4 @@
-"""Models as files that people can read and that never run code: rules, columns and measures, as JSON."""
+"""Models as files that people can read and that never run code: rules and measures, as JSON."""
 
 from __future__ import annotations
 
@@ -9,44 +9,27 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._writing import write
+from ..rules import document, version1
 from ..rules.base import RuleBase
-from ..rules.columns import Category, Column, Columns, Number
-from ..rules.document import (
-    FORMAT,
-    VERSION,
-    Damaged,
-    evaluations_from_data,
-    evaluations_to_data,
-    from_data,
-    read_array,
-    read_list,
-    read_object,
-    read_one_of,
-    read_text,
-    read_texts,
-    to_data,
-)
+from ..rules.document import FORMAT, VERSION, Damaged, evaluations_from_data, evaluations_to_data, read_list
 from ..rules.evaluation import Evaluation
 
 __all__ = ["Contents", "dumps", "load", "loads", "save"]
+
+READERS = {1: version1.from_data, VERSION: document.from_data}
+"""What makes rules of each version of the format."""
 
 
 class Contents(NamedTuple):
     """What is in a file."""
 
     rules: RuleBase
-    columns: Columns | None
     evaluations: dict[str, Evaluation]
 
 
-def save(
-    rules: RuleBase,
-    path: str | os.PathLike,
-    columns: Columns | None = None,
-    evaluations: Mapping[str, Evaluation] | None = None,
-) -> None:
-    """Write rules to a file, with what belongs to them."""
-    write(path, dumps(rules, columns, evaluations))
+def save(rules: RuleBase, path: str | os.PathLike, evaluations: Mapping[str, Evaluation] | None = None) -> None:
+    """Write rules to a file, with what was measured of them."""
+    write(path, dumps(rules, evaluations))
 
 
 def load(path: str | os.PathLike) -> Contents:
@@ -60,21 +43,23 @@ def load(path: str | os.PathLike) -> Contents:
     return loads(text, str(path))
 
 
-def dumps(
-    rules: RuleBase, columns: Columns | None = None, evaluations: Mapping[str, Evaluation] | None = None
-) -> str:
-    """Rules as JSON text, with what belongs to them."""
-    data = to_data(rules) | {
-        "columns": None if columns is None else [_column(column) for column in columns.each],
-        "evaluations": evaluations_to_data(evaluations or {}),
-    }
-    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+def dumps(rules: RuleBase, evaluations: Mapping[str, Evaluation] | None = None) -> str:
+    """Rules as JSON text, with what was measured of them."""
+    data = document.to_data(rules) | {"evaluations": evaluations_to_data(evaluations or {})}
+    return _written(data) + "\n"
 
 
-def _column(column: Column) -> dict[str, Any]:
-    if isinstance(column, Number):
-        return {"name": column.name, "kind": "number", "fill": column.fill}
-    return {"name": column.name, "kind": "category", "values": list(column.values), "fill": column.fill}
+def _written(value: Any, indent: str = "") -> str:
+    """Plain data as JSON, a line for each list of numbers, so that a condition is a line and not six."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if not any(isinstance(part, (dict, list)) for part in parts):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    within = f"{indent} "
+    lines = [_written(part, within) for part in parts]
+    if isinstance(value, dict):
+        lines = [f"{json.dumps(key, ensure_ascii=False)}: {line}" for key, line in zip(value, lines, strict=True)]
+    opens, closes = "{}" if isinstance(value, dict) else "[]"
+    return f"{opens}\n{within}" + f",\n{within}".join(lines) + f"\n{indent}{closes}"
 
 
 def loads(text: str, name: str = "the text") -> Contents:
@@ -85,40 +70,17 @@ def loads(text: str, name: str = "the text") -> Contents:
         raise ValueError(f"{name} is not a file of rules, or a damaged one: {error}.") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"{name} is not a file of rules: it does not say that it is one.")
-    if data.get("version") != VERSION:
-        theirs = data.get("version")
+    version = data.get("version")
+    if type(version) is not int or version not in READERS:
         raise ValueError(
-            f"{name} is of version {theirs!r} of the format, and this sessc reads version {VERSION}; "
+            f"{name} is of version {version!r} of the format, and this sessc reads versions 1 to {VERSION}; "
             "try a newer one."
         )
     try:
-        rules = from_data(data)
-        columns = _read_columns(data.get("columns"), rules)
-        return Contents(rules, columns, evaluations_from_data(read_list(data, "evaluations")))
+        return Contents(READERS[version](data), evaluations_from_data(read_list(data, "evaluations")))
     except Damaged as damage:
         raise ValueError(f"{name} is damaged: {damage}.") from None
 
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no number")
-
-
-def _read_columns(data: Any, rules: RuleBase) -> Columns | None:
-    if data is None:
-        return None
-    if not isinstance(data, list):
-        raise Damaged("columns must be a list")
-    columns = Columns(tuple(_read_column(read_object(item, "a column")) for item in data))
-    if tuple(columns.features) != rules.feature_names or len(set(columns.names)) < len(columns.names):
-        raise Damaged("columns do not give the features of the rules")
-    return columns
-
-
-def _read_column(data: dict[str, Any]) -> Column:
-    name = read_text(data, "name")
-    if read_one_of(data, "kind", ("number", "category")) == "number":
-        return Number(name, float(read_array(data.get("fill"), "what missing cells count as", ())))
-    values = read_texts(data, "values")
-    if len(set(values)) < max(len(values), 2) or read_text(data, "fill") not in values:
-        raise Damaged("categories must be different, and missing cells count as one of them")
-    return Category(name, tuple(values), read_text(data, "fill"))

@@ -7,11 +7,12 @@ from sklearn.base import BaseEstimator
 from ..cluster import named, predictors
 from ..cluster.base import SoftSubspaceClustering
 from ..rows.blocks import Blocks
+from ..rows.columns import Category, Number
 from ..rows.extent import Extent
+from ..rows.layout import Layout, Space
 from ..rows.target import Classes, Measurements
 from ..rules import links
 from ..rules.base import RuleBase
-from ..rules.choices import Choice
 from ..rules.summary import Summary
 from ..solve.memory import Memory
 from ..terms import losses, sharing
@@ -26,7 +27,7 @@ __all__ = ["trusted_types"]
 FAMILIES = (named, predictors, sharing, losses, links)
 """Modules all of whose public types are estimators, terms or links."""
 MODELS = (SoftSubspaceClustering, TSKClassifier, TSKClassifierCV, TSKRegressor, TSKRegressorCV)
-PARTS = (Blocks, Objective, RuleBase, Choice, Summary, Parameters)
+PARTS = (Blocks, Category, Layout, Number, Objective, Parameters, RuleBase, Space, Summary)
 TO_GO_ON = (Extent, Gram, Classes, Measurements, Memory, Names, Statistics, Stream)
 """What a model needs to go on learning."""
 

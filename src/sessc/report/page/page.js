@@ -1,7 +1,7 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
-const model = data.model, summary = model.summary, names = model.features.map((f) => f.name);
-const labels = data.labels, isClassifier = model.classes !== null, isLinear = model.rules[0].outputs.length > 1;
+const model = data.model, summary = model.summary, columns = data.columns, names = columns.map((column) => column.name);
+const labels = data.labels, isClassifier = model.classes !== null, isLinear = model.rules[0].outputs.slopes !== null;
 const byId = (id) => document.getElementById(id);
 const sum = (values) => values.reduce((a, b) => a + b, 0);
 const size = (values) => Math.max(...values.map(Math.abs));
@@ -21,16 +21,46 @@ function link(outputs) {
   return total > 0 ? positive.map((v) => v / total) : outputs.map(() => 1 / outputs.length);
 }
 
-const standard = (value, d) => (value - model.features[d].mean) / model.features[d].scale;
-const misfit = (rule, z, d) => rule.widths[d] === null ? 0 : 0.5 * ((z - rule.centers[d]) / rule.widths[d]) ** 2;
-const grade = (r, d) => Math.exp(-misfit(model.rules[r], standard(x[d], d), d));
+/* A cell is a number, the place of a level, or null where it is missing. */
+function standard(value, j) {
+  const { mean, scale, limits } = model.columns[j], [low, high] = limits || [null, null];
+  const held = low !== null && value < low ? low : high !== null && value > high ? high : value;
+  return (held - mean) / scale;
+}
+
+const own = (object, key) => object && Object.hasOwn(object, key) ? object[key] : null;  // a column may be called anything
+const rules = model.rules.map(({ constant, conditions, outputs }) => ({
+  constant, says: outputs.constant,
+  asks: model.columns.map(({ name }) => own(conditions, name)),
+  slopes: model.columns.map(({ name }) => own(outputs.slopes, name)),
+}));
+
+/* What a cell adds to the logarithm of how strongly a rule fires. */
+function adds(r, j, cell) {
+  const asks = rules[r].asks[j];
+  if (!asks) return 0;
+  if (cell === null) return asks.unknown;
+  if (columns[j].levels) return asks.levels[cell];
+  const z = standard(cell, j);
+  return asks.slope * z - 0.5 * asks.precision * z * z;
+}
+
+/* What a cell adds to a linear conclusion, output by output. */
+function term(r, j, cell) {
+  const slopes = rules[r].slopes[j], { fill } = model.columns[j];
+  if (!columns[j].levels) return slopes.map((slope) => slope * (cell === null ? fill : standard(cell, j)));
+  return cell === null ? average(slopes, fill) : slopes[cell];
+}
+
+const average = (slopes, shares) => labels.map((_, c) => sum(shares.map((share, k) => share * slopes[k][c])));
+const plus = (a, b) => a.map((value, c) => value + b[c]);
+const grade = (r, { feature, top }, cell) => Math.exp(Math.min(adds(r, feature, cell) - top, 0));
 
 /* What each rule makes of a row by itself: the logarithm of how strongly it fires, and what it says. */
 function heardAlone(x) {
-  const z = x.map(standard), inputs = [1, ...z];
-  return model.rules.map((rule) => ({
-    level: -sum(z.map((value, d) => misfit(rule, value, d))),
-    says: labels.map((_, c) => sum(rule.outputs.map((slope, k) => slope[c] * inputs[k]))),
+  return rules.map(({ constant, says }, r) => ({
+    level: constant + sum(x.map((cell, j) => adds(r, j, cell))),
+    says: isLinear ? x.map((cell, j) => term(r, j, cell)).reduce(plus, says) : says,
   }));
 }
 
@@ -46,32 +76,50 @@ const predict = (x) => together(heardAlone(x));
 /* What would change the answer: what explain() looks for, in the same way. */
 
 const STEPS = 200, HALVINGS = 40;
-const choiceOf = names.map((_, d) => data.choices.find((choice) => choice.features.includes(d)));
-const twoValues = names.map((_, d) => {
-  const values = summary ? [...new Set(summary.quantiles.map((row) => row[d]))] : [];
-  return values.length === 1 || values.length === 2 ? values : null;
-});
 
+/* Columns changed alone, to what they may be: another level that there is, or a number within the data. */
 function changes(x) {
   const alone = heardAlone(x), now = answerOf(alone), found = [];
-  const at = (...moves) => answerOf(moved(x, alone, moves));
-  const add = (feature, value, answer, choice) => answer !== now && found.push({ feature, value, answer, choice });
-  for (const choice of data.choices) {
-    for (const [, code] of choice.options) {
-      const moves = choice.features.map((d, k) => [d, code[k]]), other = moves.filter(([d, value]) => x[d] !== value);
-      if (other.length) add(...(other.find(([, value]) => value === 1) || other[0]), at(...moves), choice);
-    }
-  }
-  names.forEach((_, d) => {
-    const { scale } = model.features[d];
-    if (choiceOf[d]) return;
-    if (twoValues[d]) twoValues[d].filter((value) => value !== x[d]).forEach((value) => add(d, value, at([d, value])));
-    else if (isClassifier) range(d).forEach((end) => add(d, ...nearest(x[d], end, (value) => at([d, value]), now)));
-    else [x[d] - scale, x[d] + scale].forEach((value) => add(d, value, at([d, value])));
+  columns.forEach((column, j) => {
+    if (!column.weight) return;
+    const add = (value, answer) => answer !== now && found.push({ feature: j, value, answer });
+    const changed = (value) => answerOf(heardAlone(x.map((cell, k) => k === j ? value : cell)));
+    if (column.levels) Array.from({ length: column.possible }, (_, k) => k).filter((k) => k !== x[j]).forEach((k) => add(k, changed(k)));
+    else if (isClassifier) crossings(x, j, (value) => answerOf(moved(x, alone, j, value)), now).forEach((change) => add(...change));
+    else steps(x, j).forEach((value) => add(value, changed(value)));
   });
-  const rank = ({ feature, value, answer }) =>
-    isClassifier ? Math.abs(value - x[feature]) / model.features[feature].scale : -Math.abs(answer - now);
+  const far = ({ feature, value }) => columns[feature].levels ? 1 : Math.abs(value - begin(x, feature)) / model.columns[feature].scale;
+  const rank = (change) => isClassifier ? far(change) : -Math.abs(change.answer - now);
   return found.sort((a, b) => rank(a) - rank(b));
+}
+
+/* Where a number starts to move: where it is, or in the midst of the data if nobody knows. */
+const begin = (x, j) => x[j] === null ? data.typical[j] : x[j];
+
+/* The nearest numbers below and above with another answer, and that answer. */
+function crossings(x, j, at, now) {
+  const start = begin(x, j), [low, high] = columns[j].range;
+  const ends = [...(low < start ? [low] : []), ...(high > start ? [high] : [])];
+  const found = ends.map((end) => nearest(between(j, start, end), at, now, j)).filter((value) => value !== null);
+  return [...new Set(found)].map((value) => [value, at(value)]);
+}
+
+function between(j, start, end) {
+  const { two, isWhole } = columns[j];
+  if (two) return two.includes(start) ? [start, two.find((value) => value !== start)] : [start, end];
+  const values = Array.from({ length: STEPS }, (_, k) => k < STEPS - 1 ? start + (end - start) / (STEPS - 1) * k : end);
+  return isWhole && Number.isInteger(start) ? [...new Set(values.map(even))] : values;
+}
+
+/* To the nearest whole number, as numpy rounds. */
+const even = (value) => Math.abs(value % 1) === 0.5 ? 2 * Math.round(value / 2) : Math.round(value);
+
+/* Numbers one step down and up that are possible. */
+function steps(x, j) {
+  const { two, range: [low, high], step } = columns[j], start = begin(x, j);
+  if (two) return two.filter((value) => value !== x[j]);
+  const values = [low < start ? Math.max(start - step, low) : start, high > start ? Math.min(start + step, high) : start];
+  return [...new Set(values)].filter((value) => x[j] === null || value !== start);
 }
 
 /* The answer and nothing else, as thousands are needed. */
@@ -81,30 +129,26 @@ function answerOf(alone) {
   return isClassifier ? largest(outputs) : outputs[0];
 }
 
-/* Rules with some features moved: only what changes is computed, so that many moves can be tried. */
-function moved(x, alone, moves) {
-  const steps = moves.map(([d, value]) => [d, standard(x[d], d), standard(value, d)]);
-  return alone.map(({ level, says }, r) => {
-    const rule = model.rules[r], more = (c) => sum(steps.map(([d, from, to]) => rule.outputs[d + 1][c] * (to - from)));
-    return {
-      level: level + sum(steps.map(([d, from, to]) => misfit(rule, from, d) - misfit(rule, to, d))),
-      says: isLinear ? says.map((value, c) => value + more(c)) : says,
-    };
-  });
+/* Rules with one cell changed: only what changes is computed, so that many can be tried. */
+function moved(x, alone, j, value) {
+  return alone.map(({ level, says }, r) => ({
+    level: level + adds(r, j, value) - adds(r, j, x[j]),
+    says: isLinear ? plus(says, term(r, j, value)).map((all, c) => all - term(r, j, x[j])[c]) : says,
+  }));
 }
 
-/* The value nearest to here, on the way to an end, that has another answer, and that answer. */
-function nearest(here, end, at, now) {
-  const steps = Array.from({ length: STEPS }, (_, k) => here + (end - here) * k / (STEPS - 1));
-  const first = steps.findIndex((value) => at(value) !== now);
-  if (first < 1) return [here, now];
-  let near = steps[first - 1], far = steps[first];
-  for (let k = 0; k < HALVINGS; k++) {
-    const middle = (near + far) / 2;
+/* The value next to where the answer becomes another one, along values one after the other; null if it never does. */
+function nearest(values, at, now, j) {
+  const first = values.findIndex((value) => at(value) !== now), whole = columns[j].isWhole && Number.isInteger(values[0]);
+  if (first < 0) return null;
+  let near = values[Math.max(first - 1, 0)], far = values[first];
+  for (let k = 0; k < HALVINGS && !columns[j].two; k++) {
+    const middle = whole ? even((near + far) / 2) : (near + far) / 2;
+    if (middle === near || middle === far) break;
     if (at(middle) === now) near = middle;
     else far = middle;
   }
-  return [far, at(far)];
+  return far;
 }
 
 /* Small pieces of page. */
@@ -130,10 +174,26 @@ function number(value, resolution) {
 }
 
 const brief = (value, digits) => Number(value.toPrecision(digits)).toString();
-const constants = model.rules.map((rule) => rule.outputs[0][0]);
-const spread = Math.max(...constants) - Math.min(...constants) || Math.max(...model.rules.flatMap((rule) => rule.outputs.slice(1).map(size)), 0);
+const constants = rules.map(({ says }) => says[0]);
+const slopesOf = ({ slopes }) => slopes.filter((slope) => slope).flat(2);
+const spread = Math.max(...constants) - Math.min(...constants) || (isLinear ? size(rules.flatMap(slopesOf)) : 0);
 const amount = (value) => number(value, (spread || Math.abs(value) || 1) / 100);
-const given = (d) => number(x[d], model.features[d].scale);
+
+/* A cell in words, to the digits that tell it from cells so far away. */
+function told(j, value, unit = model.columns[j].scale) {
+  const { levels, isDate, isWhole } = columns[j];
+  if (value === null) return "unknown";
+  if (levels) return levels[value];
+  if (isDate) return day(value, unit);
+  return isWhole && Number.isInteger(value) ? value.toFixed(0) : number(value, unit);
+}
+
+/* Days since 1970 as a date, to the minute where that matters. */
+function day(value, unit = 1) {
+  const moment = new Date(unit >= 1 ? even(value) * 864e5 : even(value * 1440) * 6e4);
+  return Number.isNaN(moment.getTime()) ? number(value, unit) : moment.toISOString().slice(0, unit >= 1 ? 10 : 16).replace("T", " ");
+}
+
 const percent = (share) => `${(100 * share).toFixed(0)}\u00a0%`;
 const soft = (name) => name.replace(/[_/.]/g, "$&\u200b");  // where a long name may break
 const several = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
@@ -160,49 +220,51 @@ function bars(shares, digits) {
     ...(rest ? [make("p", { class: "hint" }, `${rest} more classes`)] : [])];
 }
 
-function range(d) {
-  if (summary) {
-    const low = summary.quantiles[0][d], high = summary.quantiles[summary.quantiles.length - 1][d];
-    if (high > low) return [low, high];
-  }
-  const { mean, scale } = model.features[d];
-  return [mean - 3 * scale, mean + 3 * scale];
-}
-
-function shown(d) {
-  const last = summary ? summary.quantiles.length : 0;
-  if (summary && summary.quantiles[last - 2][d] > summary.quantiles[1][d]) return [summary.quantiles[1][d], summary.quantiles[last - 2][d]];
-  return range(d);
-}
-
-/* Conditions as small pictures: the data, the bell curve, and where the row is now. */
+/* Conditions as small pictures: the data, how well cells meet them, and where the row is now. */
 
 const WIDTH = 104, HEIGHT = 34;
+const tall = (share) => ({ y: HEIGHT * (1 - share), height: HEIGHT * share });
 
-function picture(r, d) {
-  const [low, high] = shown(d), across = (value) => WIDTH * (value - low) / (high - low);
-  const svg = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": "membership of " + names[d] });
-  if (summary) {
-    const counts = summary.counts[d], most = Math.max(...counts), wide = WIDTH / counts.length;
-    counts.forEach((count, k) => svg.append(make("rect", {
-      class: "data", x: k * wide, width: wide * 0.9, y: HEIGHT * (1 - count / most), height: HEIGHT * count / most })));
-  }
-  const points = Array.from({ length: 53 }, (_, k) => {
-    const value = low + (high - low) * k / 52, height = Math.exp(-misfit(model.rules[r], standard(value, d), d));
-    return `${across(value).toFixed(1)},${(HEIGHT - 2 - (HEIGHT - 4) * height).toFixed(1)}`;
-  });
-  svg.append(make("path", { class: "bell", d: "M" + points.join("L") }), make("line", { class: "at", "data-feature": d, y1: 0, y2: HEIGHT }));
+function picture(r, condition) {
+  const j = condition.feature, svg = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `how well ${names[j]} fits` });
+  svg.append(...(columns[j].levels ? levelBars(r, condition) : curve(r, condition)), make("line", { class: "at", "data-feature": j, y1: 0, y2: HEIGHT }));
   return svg;
 }
+
+function curve(r, condition) {
+  const [low, high] = columns[condition.feature].shown, drawn = [];
+  if (summary) {
+    const counts = summary.counts[condition.feature], most = Math.max(...counts, 1e-300), wide = WIDTH / counts.length;
+    drawn.push(...counts.map((count, k) => make("rect", { class: "data", x: k * wide, width: wide * 0.9, ...tall(count / most) })));
+  }
+  const points = Array.from({ length: 53 }, (_, k) => {
+    const height = grade(r, condition, low + (high - low) * k / 52);
+    return `${(WIDTH * k / 52).toFixed(1)},${(HEIGHT - 2 - (HEIGHT - 4) * height).toFixed(1)}`;
+  });
+  return [...drawn, make("path", { class: "bell", d: "M" + points.join("L") })];
+}
+
+/* A place for each level, and one for cells that are missing where there were some. */
+function levelBars(r, condition) {
+  const j = condition.feature, cells = slots(j), wide = WIDTH / cells.length;
+  const shares = summary ? [...summary.levels[j], summary.missing[j]] : [], most = Math.max(...shares, 1e-300);
+  return cells.flatMap((cell, k) => [
+    make("rect", { class: "data", x: (k + 0.1) * wide, width: wide * 0.8, ...tall((shares[k] || 0) / most) }),
+    make("rect", { class: "level", x: (k + 0.32) * wide, width: wide * 0.36, ...tall(grade(r, condition, cell)) },
+      make("title", {}, `${told(j, cell)}: fits ${percent(grade(r, condition, cell))}`)),
+  ]);
+}
+
+const slots = (j) => [...columns[j].levels.keys(), ...(columns[j].mayLack ? [null] : [])];
 
 function card(sentence, r) {
   const head = make("h3", {}, `Rule ${r + 1}`, make("small", {}, sentence.share && `${sentence.share} of the data`));
   const element = make("article", { class: cardCount > 1 ? "rule" : "rule alone", id: `rule-${r + 1}`, "aria-label": `Rule ${r + 1}` }, head);
   if (cardCount > 1) element.append(make("div", { class: "counts" }));
   const list = make("ul");
-  sentence.conditions.forEach(({ text, feature }, k) => list.append(make("li", {},
-    make("span", {}, make("b", {}, k ? "AND " : "IF "), text),
-    make("span", { class: "fit" }, picture(r, feature), make("small", { class: "grade", "data-feature": feature })))));
+  sentence.conditions.forEach((condition, k) => list.append(make("li", {},
+    make("span", {}, make("b", {}, k ? "AND " : "IF "), condition.text.replace(/(\d)-(?=\d\d)/g, "$1\u2011")),  // dates never break
+    make("span", { class: "fit" }, picture(r, condition), make("small", { class: "grade", "data-feature": condition.feature, "data-place": k })))));
   if (!sentence.conditions.length && cardCount > 1) list.append(make("li", {}, make("span", {}, make("b", {}, "IF "), "anything")));
   element.append(list, make("b", { class: "then" }, list.children.length ? "THEN" : "ALWAYS"));
   if (sentence.shares) element.append(...bars(sentence.shares, 2));
@@ -213,35 +275,47 @@ function card(sentence, r) {
 
 /* A linear conclusion in full, once somebody asks for it. */
 function allTerms(r) {
-  const element = make("details", {}, make("summary", {}, `All ${names.length} terms`));
+  const element = make("details", {}, make("summary", {}, `All terms of ${several(names.length, "column")}`));
   element.addEventListener("toggle", () => { if (element.children.length < 2) element.append(make("div", { class: "wide" }, terms(r))); });
   return element;
 }
 
+/* What a rule says where its linear conclusion is measured from: in its own midst. */
+function atOrigin(r) {
+  const { says, slopes } = rules[r], { origin } = data.sentences[r];
+  const part = (j) => columns[j].levels ? average(slopes[j], model.columns[j].fill) : slopes[j].map((slope) => slope * origin[j]);
+  return isLinear ? names.map((_, j) => part(j)).reduce(plus, says) : says;
+}
+
 function terms(r) {
-  const { outputs, centers } = model.rules[r];
   const odds = model.link === "softmax" && labels.length === 2;  // the other class's odds are the inverse
-  const columns = outputs.map((row) => odds ? [row[1] - row[0]] : row), heads = odds ? [`log-odds of ${labels[1]}`] : labels;
-  const order = names.map((_, d) => d).sort((a, b) => size(columns[b + 1]) - size(columns[a + 1]));
-  const constant = heads.map((_, c) => brief(columns[0][c] + sum(centers.map((center, d) => center * columns[d + 1][c])), 4));
-  const line = (name, cells) => make("tr", {}, make("th", { scope: "row" }, name), ...cells.map((cell) => make("td", {}, cell)));
-  return make("table", {}, make("tr", {}, make("th", {}, "factor of"), ...heads.map((head) => make("th", { scope: "col" }, head))), line("constant", constant),
-    ...order.map((d) => {
-      const { mean, scale } = model.features[d], center = mean + scale * centers[d];
-      const from = number(Math.abs(center), scale * (model.rules[r].widths[d] ?? 1));
-      return line(`${soft(names[d])} ${center >= 0 ? "−" : "+"} ${from}`, columns[d + 1].map((slope) => brief(slope / scale, 3)));
-    }));
+  const shown = (values) => odds ? [values[1] - values[0]] : values, heads = odds ? [`log-odds of ${labels[1]}`] : labels;
+  const line = (name, cells) => make("tr", {}, make("th", { scope: "row" }, soft(name)), ...cells.map((cell) => make("td", {}, brief(cell, 3))));
+  const parts = names.flatMap((_, j) => termsOf(r, j)).map(([name, values, weight]) => [name, shown(values), size(shown(values)) * weight]);
+  return make("table", {}, make("tr", {}, make("th", {}, "factor of"), ...heads.map((head) => make("th", { scope: "col" }, head))),
+    make("tr", {}, make("th", { scope: "row" }, "constant"), ...shown(atOrigin(r)).map((value) => make("td", {}, brief(value, 4)))),
+    ...parts.sort((a, b) => b[2] - a[2]).map(([name, values]) => line(name, values)));
+}
+
+/* The terms of a column: their names, factors, and how far the column moves each. */
+function termsOf(r, j) {
+  const { mean, scale, fill } = model.columns[j], slopes = rules[r].slopes[j];
+  if (columns[j].levels) {
+    const usual = average(slopes, fill);
+    return slopes.map((values, k) => [`${names[j]} is ${columns[j].levels[k]}`, values.map((value, c) => value - usual[c]), Math.sqrt(Math.max(fill[k], 0))]);
+  }
+  const center = mean + scale * data.sentences[r].origin[j];
+  const from = columns[j].isDate ? `days of ${names[j]} since ${day(center)}` : `${names[j]} ${center >= 0 ? "−" : "+"} ${number(Math.abs(center), scale)}`;
+  return [[from, slopes.map((slope) => slope / scale), scale]];
 }
 
 const cardCount = data.sentences.length;
 const cards = data.sentences.map(card);
 
-/* What a rule can be found by: the features it asks about, as they are shown, and the class it is mostly for. */
+/* What a rule can be found by: what it asks for, as it is shown, and the class it is mostly for. */
 const findable = data.sentences.map(({ conditions }, r) => {
-  const { outputs, centers } = model.rules[r];
-  const says = outputs[0].map((value, c) => value + (isLinear ? sum(centers.map((center, d) => center * outputs[d + 1][c])) : 0));
-  const asked = conditions.flatMap(({ text, feature }) => [text, choiceOf[feature] ? choiceOf[feature].name : names[feature]]);
-  return [...asked, isClassifier ? labels[largest(says)] : ""].join("\n").toLowerCase();
+  const asked = conditions.flatMap(({ text, feature }) => [text, names[feature]]);
+  return [...asked, isClassifier ? labels[largest(atOrigin(r))] : ""].join("\n").toLowerCase();
 });
 
 function arrange() {
@@ -249,7 +323,7 @@ function arrange() {
   const keys = {
     number: (r) => r,
     support: (r) => -(summary && summary.support ? summary.support[r] : 0),
-    length: (r) => model.rules[r].widths.filter((width) => width !== null).length,
+    length: (r) => data.sentences[r].conditions.length,
     firing: (r) => -now.firing[r],
   };
   const rules = cards.map((_, r) => r).sort((a, b) => keys[order](a) - keys[order](b) || a - b);
@@ -261,50 +335,80 @@ function arrange() {
 /* What if. */
 
 let now = null, later = null;
-const typical = data.typical, x = [...typical];
-const controls = names.map((name, d) => {
-  const [low, high] = range(d), step = twoValues[d] ? high - low : "any";
-  const slider = make("input", { type: "range", min: low, max: high, step, "aria-label": name });
-  const box = make("input", { type: "number", step: "any", id: `feature-${d}` });
-  slider.addEventListener("input", () => set(d, slider.valueAsNumber));
+const x = [...data.typical];
+const rowOf = (...parts) => make("div", { class: "feature" }, ...parts);
+const controls = columns.map((column, j) => column.levels ? listOf(column, j) : sliderOf(column, j));
+
+/* A category: its levels, and "unknown". */
+function listOf({ name, levels }, j) {
+  const options = levels.map((level, k) => make("option", { value: k }, level));
+  const list = make("select", { id: `feature-${j}` }, ...options, make("option", { value: "" }, "unknown"));
+  const asked = make("small", { class: "asked hint" });
+  list.addEventListener("change", () => set(j, list.value === "" ? null : Number(list.value)));
+  return {
+    row: rowOf(make("label", { for: `feature-${j}` }, soft(name)), list, asked),
+    show: (value) => { list.value = value === null ? "" : value; },
+    shade: (condition, said) => { asked.textContent = said; },
+  };
+}
+
+/* A number: a slider on which it is shaded what a rule asks for, a box, and "unknown" where cells were missing. */
+function sliderOf({ name, range: [low, high], two, isDate, mayLack }, j) {
+  const step = two ? high - low : isDate ? 1 : "any";
+  const slider = make("input", { type: "range", min: isDate ? Math.floor(low) : low, max: isDate ? Math.ceil(high) : high, step, "aria-label": name, "aria-describedby": `asked-${j}` });
+  const box = make("input", { type: isDate ? "date" : "number", id: `feature-${j}`, ...(isDate ? {} : { step: "any" }) });
+  const band = make("span", { class: "band" }), asked = make("span", { class: "unseen", id: `asked-${j}` });
+  const lacks = make("input", { type: "checkbox", "aria-label": `${name} is unknown` });
+  const typed = () => isDate ? box.valueAsNumber / 864e5 : box.valueAsNumber;
+  slider.addEventListener("input", () => set(j, slider.valueAsNumber));
   box.addEventListener("input", () => {
-    const usable = Number.isFinite(standard(box.valueAsNumber, d) ** 2);
+    const usable = Number.isFinite(((typed() - model.columns[j].mean) / model.columns[j].scale) ** 2);
     box.setAttribute("aria-invalid", !usable);
-    if (usable) set(d, box.valueAsNumber, box);
+    if (usable) set(j, typed(), box);
   });
-  return { slider, box, row: make("div", { class: "feature" }, make("label", { for: `feature-${d}` }, name), slider, box) };
-});
+  lacks.addEventListener("change", () => set(j, lacks.checked ? null : slider.valueAsNumber));
+  const called = make("div", {}, make("label", { for: `feature-${j}` }, soft(name)));
+  if (mayLack) called.append(make("label", { class: "unknown hint" }, lacks, " unknown"));
+  return {
+    row: rowOf(called, make("div", { class: "slide" }, band, slider, asked), box),
+    show(value, source) {
+      slider.disabled = box.disabled = lacks.checked = value === null;
+      if (value === null) box.value = "";
+      if (value === null) return;
+      slider.value = value;
+      slider.setAttribute("aria-valuetext", told(j, value));
+      if (source === box) return;
+      box.value = isDate ? day(value) : Number(number(value, model.columns[j].scale / 10));
+      box.setAttribute("aria-invalid", false);
+    },
+    shade(condition, said) {
+      const [from, to] = condition && condition.excludes ? [condition.low ?? low, condition.high ?? high].map((end) => Math.min(Math.max((end - low) / (high - low), 0), 1)) : [0, 0];
+      band.style.left = `calc(.5rem + (100% - 1rem) * ${from})`;
+      band.style.width = `calc((100% - 1rem) * ${to - from})`;
+      band.title = asked.textContent = said;
+    },
+  };
+}
 
-/* Features that stand for the values of one choice change together. */
-data.choices.forEach((choice, k) => {
-  choice.select = make("select", { id: `choice-${k}` }, ...choice.options.map(([value], o) => make("option", { value: o }, value)));
-  choice.select.addEventListener("change", () => {
-    const [, code] = choice.options[choice.select.value];
-    choice.features.forEach((d, place) => { x[d] = code[place]; });
-    refresh();
-  });
-  choice.row = make("div", { class: "feature" }, make("label", { for: `choice-${k}` }, choice.name), choice.select);
-});
-
-const optionOf = (choice) => choice.options.findIndex(([, code]) => code.every((value, k) => value === x[choice.features[k]]));
-const valueOf = (choice) => (choice.options[optionOf(choice)] || [])[0];
-
-function set(d, value, source) {
-  const { slider, box } = controls[d];
-  x[d] = value;
-  slider.value = value;
-  if (source !== box) {
-    box.value = Number(number(value, model.features[d].scale / 10));
-    box.setAttribute("aria-invalid", false);
-  }
-  if (source !== start) refresh();
+function set(j, value, source) {
+  x[j] = value;
+  controls[j].show(value, source);
+  refresh();
 }
 
 function start() {
   const chosen = Number(byId("start").value);
-  (chosen < 0 ? typical : data.examples[chosen].values).forEach((value, d) => set(d, value, start));
-  data.choices.forEach((choice) => { choice.select.value = optionOf(choice); });
+  (chosen < 0 ? data.typical : data.examples[chosen].values).forEach((value, j) => { x[j] = value; controls[j].show(value); });
   refresh();
+}
+
+/* On the controls, what one rule asks for: the one that counts most, or the one that was chosen. */
+function shade() {
+  const chosen = Number(byId("shaded").value), r = chosen < 0 ? largest(now.firing) : chosen;
+  controls.forEach((control, j) => {
+    const condition = data.sentences[r].conditions.find(({ feature }) => feature === j);
+    control.shade(condition, condition ? `Rule ${r + 1}: ${condition.text}` : "");
+  });
 }
 
 function refresh() {
@@ -312,9 +416,13 @@ function refresh() {
   const answer = isClassifier ? labels[now.answer] : `${labels[0]} = ${amount(now.outputs[0])}`;
   byId("verdict").replaceChildren(make("h3", {}, answer), ...(isClassifier ? bars(now.probabilities, 3) : []));
   byId("why").replaceChildren(why());
+  shade();
   cards.forEach((element, r) => {
     element.querySelectorAll(".counts").forEach((place) => place.replaceChildren(bar("counts now", now.firing[r], percent(now.firing[r]), "now")));
-    element.querySelectorAll(".grade").forEach((place) => { place.textContent = "fits " + percent(grade(r, Number(place.dataset.feature))); });
+    element.querySelectorAll(".grade").forEach((place) => {
+      const condition = data.sentences[r].conditions[place.dataset.place];
+      place.textContent = "fits " + percent(grade(r, condition, x[condition.feature]));
+    });
     element.querySelectorAll(".at").forEach(place);
   });
   if (byId("order").value === "firing") arrange();
@@ -343,63 +451,81 @@ function why() {
 }
 
 function termsNow(r, most) {
-  const part = (k) => model.rules[r].outputs[k].map((slope) => now.firing[r] * slope * (k ? standard(x[k - 1], k - 1) : 1));
-  const all = (rows) => labels.map((_, c) => sum(rows.map((row) => row[c])));
-  const parts = names.map((name, d) => [`${soft(name)} = ${given(d)}`, part(d + 1)]).filter((_, d) => !choiceOf[d]);
-  for (const choice of data.choices) {
-    const has = valueOf(choice);
-    parts.push([has === undefined ? choice.name : `${choice.name} is ${has}`, all(choice.features.map((d) => part(d + 1)))]);
-  }
+  const heard = (values) => values.map((value) => now.firing[r] * value);
+  const all = (rows) => rows.reduce(plus, labels.map(() => 0));
+  const minus = (a, b) => a.map((value, c) => value - b[c]);
+  const usual = names.map((_, j) => term(r, j, null)).reduce(plus, rules[r].says);
+  const parts = names.map((name, j) => [`${soft(name)} ${columns[j].levels || x[j] === null ? "is" : "="} ${told(j, x[j])}`, heard(minus(term(r, j, x[j]), term(r, j, null)))]);
   const weight = ([, values]) => isClassifier ? Math.max(...values) - Math.min(...values) : Math.abs(values[0]);
   parts.sort((a, b) => weight(b) - weight(a));
   const rest = parts.slice(most).map(([, values]) => values);
-  return [["average values", part(0)], ...parts.slice(0, most), ...(rest.length ? [[several(rest.length, "more term"), all(rest)]] : [])];
+  return [["average values", heard(usual)], ...parts.slice(0, most), ...(rest.length ? [[several(rest.length, "more term"), all(rest)]] : [])];
 }
 
 function whatWouldChange() {
-  const few = changes(x).slice(0, 3), step = summary ? "by a standard deviation or to another value" : "by about the width of its conditions";
-  const title = isClassifier ? "What would change the answer" : `One feature changed, ${step}`;
+  const few = grouped(changes(x)).slice(0, 3), step = summary ? "by a standard deviation or to another value" : "by about the width of its conditions";
+  const title = isClassifier ? "What would change the answer" : `One column changed, ${step}`;
   if (!few.length && isClassifier) return [make("p", { class: "hint" }, "No feature moved alone within the data would change the answer.")];
-  return few.length ? [make("h4", {}, title), make("ul", {}, ...few.map((change) => make("li", {}, inWords(change))))] : [];
+  return few.length ? [make("h4", {}, title), make("ul", {}, ...few.map((group) => make("li", {}, inWords(group))))] : [];
 }
 
-function inWords({ feature, value, answer, choice }) {
-  const is = x[feature], name = names[feature], says = isClassifier ? labels[answer] : amount(answer);
-  if (choice) {
-    const was = valueOf(choice), code = choice.features.map((d) => d === feature ? value : 0);
-    const [becomes] = choice.options.find(([, other]) => other.every((v, k) => v === code[k]));
-    return `${choice.name} is ${becomes}${was === undefined ? "" : ` instead of ${was}`}: ${says}`;
-  }
-  if (twoValues[feature]) return `${name} is ${brief(value, 6)} instead of ${brief(is, 6)}: ${says}`;
-  const digits = Math.min(model.features[feature].scale, Math.abs(value - is) || 1) / 2;
-  const side = !isClassifier ? "=" : value > is ? "at least" : "at most";
-  return `${name} ${side} ${number(value, digits)} instead of ${number(is, digits)}: ${says}`;
+/* Changes that are said in one breath: to levels of a column with the same answer; of numbers to predict the farthest. */
+function grouped(found) {
+  const groups = new Map();
+  found.forEach((change, k) => {
+    const key = columns[change.feature].levels ? `${change.feature} ${isClassifier ? change.answer : ""}` : k;
+    groups.set(key, [...(groups.get(key) || []), change]);
+  });
+  return [...groups.values()].map((group) => isClassifier ? group : group.slice(0, 1));
 }
 
+function inWords(group) {
+  const [{ feature: j, value, answer }] = group, is = x[j], says = isClassifier ? labels[answer] : amount(answer);
+  return `${names[j]} ${movedTo(j, value, is, group)} instead of ${columns[j].two && is !== null ? brief(is, 6) : told(j, is, apart(j, value, is))}: ${says}`;
+}
+
+const apart = (j, value, is) => columns[j].levels ? undefined : Math.min(model.columns[j].scale, is === null ? 1 : Math.abs(value - is) || 1) / 2;
+
+function movedTo(j, value, is, group) {
+  if (columns[j].levels) return `is ${listed(group.map((change) => columns[j].levels[change.value]))}`;
+  if (columns[j].two) return `is ${brief(value, 6)}`;
+  const becomes = told(j, value, apart(j, value, is)), [more, less] = columns[j].isDate ? ["since", "until"] : ["at least", "at most"];
+  return `${!isClassifier ? "=" : value > begin(x, j) ? more : less} ${becomes}`;
+}
+
+/* As one says them: red, blue or green. */
+function listed(levels) {
+  const said = levels.length > 4 ? [...levels.slice(0, 3), `one of ${levels.length - 3} others`] : levels;
+  return said.length === 1 ? said[0] : `${said.slice(0, -1).join(", ")} or ${said[said.length - 1]}`;
+}
+
+/* Where the row is now in a picture, if that is known. */
 function place(mark) {
-  const d = Number(mark.dataset.feature), [low, high] = shown(d);
-  const at = Math.min(Math.max(WIDTH * (x[d] - low) / (high - low), 1), WIDTH - 1);
+  const j = Number(mark.dataset.feature), { levels, shown } = columns[j];
+  const along = levels ? (slots(j).indexOf(x[j]) + 0.5) / slots(j).length : x[j] === null ? -1 : Math.max((x[j] - shown[0]) / (shown[1] - shown[0]), 0);
+  const at = Math.min(Math.max(WIDTH * along, 1), WIDTH - 1);
+  mark.style.visibility = along < 0 ? "hidden" : "visible";
   mark.setAttribute("x1", at);
   mark.setAttribute("x2", at);
 }
 
-/* Features that matter most come first. */
-
-function weight(d) {
-  return sum(model.rules.map((rule) => (rule.widths[d] === null ? 0 : rule.widths[d] ** -2) + (isLinear ? size(rule.outputs[d + 1]) : 0)));
-}
+/* Columns that matter most come first. */
 
 function lay() {
-  const used = names.map((_, d) => d).filter((d) => weight(d) > 0).sort((a, b) => weight(b) - weight(a));
-  const rows = [...new Set(used.map((d) => choiceOf[d] ? choiceOf[d].row : controls[d].row))];
+  const weight = (j) => columns[j].weight;
+  const used = names.map((_, j) => j).filter((j) => weight(j) > 0).sort((a, b) => weight(b) - weight(a));
+  const rows = used.map((j) => controls[j].row);
   byId("inputs").append(...rows.slice(0, 12));
   const rest = rows.slice(12);
   if (rest.length) {
     byId("more-inputs").hidden = false;
-    byId("more-inputs").querySelector("summary").textContent = several(rest.length, "more feature");
+    byId("more-inputs").querySelector("summary").textContent = several(rest.length, "more column");
     byId("more-inputs").querySelector("div").append(...rest);
   }
   byId("start").append(make("option", { value: -1 }, "typical values"), ...data.examples.map((example, k) => make("option", { value: k }, example.name)));
+  byId("shaded").append(make("option", { value: -1 }, "the rule that counts most"), ...rules.map((_, r) => make("option", { value: r }, `rule ${r + 1}`)));
+  byId("shaded").addEventListener("change", shade);
+  byId("shaded").parentElement.hidden = cards.length === 1;
   byId("start").addEventListener("change", start);
   byId("reset").addEventListener("click", start);
   byId("filter").addEventListener("input", arrange);
