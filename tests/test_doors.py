@@ -136,6 +136,15 @@ def test_levels_that_few_rows_have_are_pooled(table):
     np.testing.assert_array_equal(pooled, other)
 
 
+def test_a_lone_rare_level_counts_as_missing_and_takes_no_other_along(table):
+    X, y = table
+    lone = X.assign(colour=X.colour.where(X.index != 7, "pink"))
+    model = TSKClassifier(3, random_state=0).fit(lone, y)
+    assert model.rules_.columns[1] == Category("colour", ("blue", "green", "red"))
+    pink, gone = (model.predict_proba(X.assign(colour=value)) for value in ("pink", None))
+    np.testing.assert_array_equal(pink, gone)
+
+
 def test_few_is_a_share_that_weights_and_repetitions_agree_on():
     assert few(1000) == 0.005
     assert few(400) == FEW / 400

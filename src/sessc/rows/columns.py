@@ -37,7 +37,7 @@ __all__ = [
 
 FEW, LEAST_SHARE, MOST_SHARE = 4.0, 0.005, 0.05
 """Levels that fewer rows have by weight, but no less than the first share of all and no more than the second, are
-pooled: what so few say makes no condition."""
+pooled, or count as missing if all of them together are as few: what so few say makes no condition."""
 DAY = np.timedelta64(1, "D")
 TEXTS = ("object", "str", "utf8", "large_string", "<u", "unicode")
 NOT_NUMBERS = ("date", "time", "duration", "period", "interval", "categor", "enum", "bool", *TEXTS)
@@ -331,14 +331,10 @@ def _settled(name: str, seen: Seen, asked: bool | None, weight: float, growing: 
 
 
 def _pooled(counts: dict[Any, float], order: list[Any], least: float) -> tuple[list[Any], list[Any]]:
-    """The levels that enough rows have, and those that are pooled, which then are enough as well."""
-    rarest = sorted(order, key=lambda level: counts[level])
-    pool: list[Any] = []
-    while rarest and (counts[rarest[0]] < least or (pool and sum(counts[level] for level in pool) < least)):
-        pool.append(rarest.pop(0))
-    if len(pool) == 1:  # a pool of one is that level
-        pool = []
-    return [level for level in order if level not in pool], [level for level in order if level in pool]
+    """The levels that enough rows have, and the others if they are enough together; if not, they count as missing."""
+    kept = [level for level in order if counts[level] >= least]
+    pool = [level for level in order if counts[level] < least]
+    return kept, pool if sum(counts[level] for level in pool) >= least or not kept else []
 
 
 def grown(columns: Sequence[Column], X: Any) -> tuple[Column, ...]:
