@@ -15,10 +15,11 @@ import sessc.tsk.simplify
 from sessc import TSKClassifier, TSKRegressor
 from sessc.datasets import make_spiral
 from sessc.rows.arrays import ArrayRows
-from sessc.rows.columns import Category, Number
+from sessc.rows.columns import Category, Number, few
 from sessc.rows.extent import standardized
+from sessc.rows.robust import LONGEST
 from sessc.rules.base import design, filled, firing
-from sessc.tsk.refine import APART, NARROWEST, CrossEntropy, Moving, Prepared, Pulls, SquaredError, plan_of, refine, slope
+from sessc.tsk.refine import APART, CrossEntropy, Moving, Prepared, Pulls, SquaredError, plan_of, refine, slope
 
 
 COLUMNS = (Number("a"), Number("b"), Category("c", (0, 1, 2)), Category("d", (0, 1)))
@@ -348,4 +349,4 @@ def test_dropping_rules_does_not_make_the_others_too_long(seed):
 def test_no_bell_is_narrower_than_the_data_can_tell(pull):
     X, y = load_breast_cancer(return_X_y=True)
     rules = TSKClassifier(5, refine=200, pull=pull, random_state=0).fit(X, y).rules_
-    assert np.all(rules.widths >= NARROWEST * (1 - 1e-12))
+    assert np.all(rules.widths >= LONGEST * few(len(X)) * (1 - 1e-12))

@@ -17,7 +17,7 @@ from .extent import Extent, measure, seen_from
 from .layout import Layout
 from .sample import sample
 
-__all__ = ["quantiles_of", "robust"]
+__all__ = ["LONGEST", "quantiles_of", "robust"]
 
 SIZE = 2**13
 """Distinct rows whose quantiles stand for those of all."""

@@ -146,7 +146,13 @@ def _summary(summary: Summary | None) -> dict[str, Any] | None:
         "support": None if summary.support is None else summary.support.tolist(),
         "levels": [shares.tolist() for shares in summary.levels],
         "missing": np.asarray(summary.missing).tolist(),
+        "reach": None if summary.reach is None else [_finite(row) for row in summary.reach.tolist()],
     }
+
+
+def _finite(values: list[float]) -> list[float | None]:
+    """Numbers, None for those that are infinite."""
+    return [value if math.isfinite(value) else None for value in values]
 
 
 def evaluations_to_data(evaluations: Mapping[str, Evaluation]) -> list[dict[str, Any]]:
@@ -353,7 +359,17 @@ def _read_summary(data: Any, n_rules: int, levels: list[int]) -> Summary | None:
         None if support is None else read_shares(support, "support", (n_rules,)),
         tuple(read_shares(one, "levels", (n,)) for one, n in zip(shares, levels, strict=True)),
         read_shares(data.get("missing"), "missing", (n_columns,)),
+        _read_reach(data.get("reach"), (n_rules, n_columns)),
     )
+
+
+def _read_reach(data: Any, shape: tuple[int, int]) -> np.ndarray | None:
+    if data is None:
+        return None
+    if not isinstance(data, list) or not all(isinstance(row, list) for row in data):
+        raise Damaged("reach must be a list for each rule")
+    rows = [[math.inf if value is None else value for value in row] for row in data]
+    return read_array(rows, "reach", shape, infinite=True)
 
 
 def read_shares(values: Any, what: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -17,6 +17,7 @@ from ..rows.columns import Category, Column, Number
 from .base import RuleBase, place_of
 from .conditions import REACH, additions, asks, origin, places, seen_range, top
 from .links import Identity, Proportions, Softmax
+from .summary import Summary
 from .wishes import KEYS, Group, extent, group_of, is_number, levels_of
 from .wording import amount, condition, odds, one_line
 
@@ -70,9 +71,19 @@ def _put(rules: RuleBase, r: int, column: int, group: Group, unknown: bool | Non
     if unknown is not None:
         adds = additions(changed, r, column, places(changed, column))
         changed = _with_unknown(changed, r, column, adds.max() if unknown else adds.min())
+    changed = replace(changed, summary=_unheard(changed.summary, r, column))
     constants = np.array(rules.constants)
     constants[r] += top(rules, r, column) - top(changed, r, column)
     return replace(changed, constants=constants)
+
+
+def _unheard(summary: Summary | None, r: int, column: int) -> Summary | None:
+    """The summary without what a rule's own rows say of a condition, which has changed."""
+    if summary is None or summary.reach is None:
+        return summary
+    reach = np.array(summary.reach)
+    reach[r, column] = np.inf
+    return replace(summary, reach=reach)
 
 
 def _with_unknown(rules: RuleBase, r: int, column: int, adds: float) -> RuleBase:
@@ -97,7 +108,10 @@ def without_rule(rules: RuleBase, rule: int) -> RuleBase:
         raise ValueError("the last rule cannot be dropped.")
     parts = ("constants", "linear", "precisions", "unknown", "consequents")
     kept = {name: np.delete(getattr(rules, name), r, axis=0) for name in parts}
-    return _noted(replace(rules, **kept), f"rule {rule} dropped")
+    summary = rules.summary
+    if summary is not None and summary.reach is not None:
+        summary = replace(summary, reach=np.delete(summary.reach, r, axis=0))
+    return _noted(replace(rules, **kept, summary=summary), f"rule {rule} dropped")
 
 
 def with_output(rules: RuleBase, rule: int, output: Mapping[Any, float] | float) -> RuleBase:

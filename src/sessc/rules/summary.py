@@ -34,6 +34,9 @@ class Summary:
         The share of the rows that have each level of a category; empty arrays for numbers.
     missing : array of shape (n_features,)
         The share of the rows that lack a cell in each column.
+    reach : array of shape (n_rules, n_features) or None
+        What nine tenths of the rows on which a rule counts most have each of its conditions add, at least; infinite
+        where that is not known. A condition is read so that it fits these.
     """
 
     n_rows: int
@@ -42,6 +45,7 @@ class Summary:
     support: np.ndarray | None
     levels: tuple[np.ndarray, ...] = ()
     missing: np.ndarray | None = None
+    reach: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         n_features = self.quantiles.shape[1]

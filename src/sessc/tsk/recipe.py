@@ -30,6 +30,7 @@ from ..rows.robust import robust
 from ..rows.sample import few
 from ..rows.target import Classes, Measurements, Target
 from ..rules.base import Cells, Conditions, RuleBase
+from ..rules.conditions import reach_of
 from ..rules.links import Identity, Link, Proportions, Softmax
 from ..rules.summary import Summary, summarize
 from ..terms.losses import LogLoss
@@ -61,8 +62,8 @@ __all__ = [
 
 WIDTH_FLOOR = 1e-3
 """Conditions are at least this wide before scaling, as a share of the spread of their feature."""
-REMEMBERED_ROWS = 50_000
-"""Of more rows every second, third, ... is remembered."""
+REMEMBERED_ROWS, HEARD_ROWS = 50_000, 2_000
+"""Of more rows every second, third, ... is remembered, and asked how far conditions reach."""
 
 
 @dataclass(frozen=True)
@@ -364,4 +365,6 @@ def seen_by(rules: RuleBase, problem: Problem) -> Summary:
     rows = problem.rows.as_given()
     support = rows.sum(partial(_total, RuleBase.firing, rules)) / problem.extent.weight
     X, weight, n_rows = few(rows, REMEMBERED_ROWS)
-    return summarize(X, support, weight, n_rows=n_rows, levels=rules.layout.levels)
+    found = summarize(X, support, weight, n_rows=n_rows, levels=rules.layout.levels)
+    heard = slice(None, None, -(-len(X) // HEARD_ROWS))
+    return replace(found, reach=reach_of(rules, X[heard], weight[heard]))

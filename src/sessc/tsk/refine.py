@@ -34,6 +34,7 @@ from ..rows.base import Rows, Samples
 from ..rows.columns import few
 from ..rows.extent import Extent
 from ..rows.layout import Space
+from ..rows.robust import LONGEST
 from ..rules.base import Conditions, filled
 
 __all__ = [
@@ -50,8 +51,6 @@ __all__ = [
 ]
 
 
-NARROWEST = 0.1
-"""Bell curves are at least this wide, in units of their column."""
 GAP = 10.0
 """What it costs that a gap says something, beside a cell that is there: gaps are few, and say little."""
 APART = 10.0
@@ -133,11 +132,14 @@ class Plan:
         The mean square of each.
     gaps : tuple of int
         Columns whose gaps are many enough to say something.
+    narrowest : float
+        Bell curves are at least this wide, in units of their column: what few rows have, if all are spread evenly.
     """
 
     space: Space
     squares: np.ndarray
     gaps: tuple[int, ...]
+    narrowest: float = 0.0
 
     @property
     def group(self) -> np.ndarray:
@@ -207,7 +209,7 @@ def plan_of(extent: Extent) -> Plan:
     squares = to_numpy(extent.spread).astype(float)[space.layout.numbers] ** 2
     least = few(extent.weight)
     many = [] if extent.known is None else np.flatnonzero((1 - extent.known >= least) & (extent.known > 0)).tolist()
-    return Plan(space, squares, tuple(many))
+    return Plan(space, squares, tuple(many), LONGEST * least)
 
 
 @dataclass(frozen=True)
@@ -368,8 +370,11 @@ def refine(
 def _bounds(rules: Moving, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     """Smallest and largest values of everything that moves; a column without a condition stays so."""
     group, every = plan.group, np.full(rules.consequents.size, np.inf)
+    first_gap = len(group) - len(plan.gaps)
     asked = np.stack([np.any(rules.theta[:, group == j] != 0, axis=1) for j in group], axis=1) | (group == -1)
-    high = np.where(plan.is_precision, NARROWEST**-2.0, np.inf)
-    low = np.where(plan.is_precision, 0.0, -np.inf)
+    is_number = np.isin(group, plan.space.layout.numbers) & ~plan.is_precision & (np.arange(len(group)) < first_gap)
+    steepest = plan.narrowest**-2.0
+    high = np.where(plan.is_precision, steepest, np.where(is_number, LONGEST * steepest, np.inf))
+    low = np.where(plan.is_precision, 0.0, -high)
     lows, highs = (np.where(asked, bound, 0.0).ravel() for bound in (low, high))
     return np.concatenate([lows, -every]), np.concatenate([highs, every])
