@@ -191,7 +191,7 @@ def test_a_step_against_the_order_is_seen(module, line, complaint):
     ("module", "line"),
     [
         ("terms.losses", "from .objective import Objective"),
-        ("rules.choices", "def late():\n    from .base import RuleBase"),
+        ("rules.links", "def late():\n    from .base import RuleBase"),
         ("report.phrases", "from . import text"),
     ],
 )

@@ -60,8 +60,8 @@ def one_sentence(error, *words):
 
 
 @pytest.mark.parametrize("model", EVERYTHING, ids=repr)
-@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "inf")])
-def test_missing_and_infinite_values(model, value, word, table):
+@pytest.mark.parametrize(("value", "word"), [(np.inf, "inf"), (-np.inf, "inf")])
+def test_infinite_values(model, value, word, table):
     X, y = table
     X[4, 2] = value
     with pytest.raises(ValueError, match="row 4, column 2") as error:
@@ -76,10 +76,10 @@ def test_sparse_matrices(model, table):
     one_sentence(error)
 
 
-def test_missing_values_are_named_by_column(table):
+def test_infinite_values_are_named_by_column(table):
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(table[0], columns=["age", "dose", "weight"])
-    X.loc[7, "dose"] = np.nan
+    X.loc[7, "dose"] = np.inf
     with pytest.raises(ValueError, match="row 7, column 'dose'") as error:
         TSKClassifier().fit(X, table[1])
     one_sentence(error)
@@ -91,8 +91,8 @@ def test_text_columns_pandas(table, kind):
     X = pandas.DataFrame(table[0], columns=["a", "b", "c"]).assign(
         colour=pandas.Series(["red", "blue"] * 15).astype(kind)
     )
-    with pytest.raises(ValueError, match=r"'colour'.*'red'.*OneHotEncoder") as error:
-        TSKClassifier().fit(X, table[1])
+    with pytest.raises(ValueError, match=r"'colour'.*'(red|blue)'.*categorical_features") as error:
+        TSKClassifier(categorical_features=None).fit(X, table[1])
     one_sentence(error)
 
 
@@ -102,28 +102,28 @@ def test_text_columns_polars(table, kind):
     dtype = polars.Enum(["red", "blue"]) if kind == "Enum" else getattr(polars, kind)
     X = polars.DataFrame(table[0], schema=["a", "b", "c"])
     X = X.with_columns(polars.Series("colour", ["red", "blue"] * 15).cast(dtype))
-    with pytest.raises(ValueError, match=r"'colour'.*'red'") as error:
-        FCM().fit(X)
+    with pytest.raises(ValueError, match=r"'colour'.*'(red|blue)'") as error:
+        FCM(categorical_features=None).fit(X)
     one_sentence(error)
 
 
-@pytest.mark.parametrize("kind", ["datetime64[ns]", "timedelta64[ns]", "period[D]"])
-def test_dates_pandas(table, kind):
+@pytest.mark.parametrize("kind", ["timedelta64[ns]", "period[D]"])
+def test_durations_pandas(table, kind):
     pandas = pytest.importorskip("pandas")
     days = pandas.date_range("2020-01-01", periods=30)
-    when = days - days[0] if kind.startswith("time") else days.to_period("D") if kind.startswith("per") else days
+    when = days - days[0] if kind.startswith("time") else days.to_period("D")
     X = pandas.DataFrame(table[0], columns=["a", "b", "c"]).assign(when=when)
-    with pytest.raises(ValueError, match="'when' of X holds dates or times") as error:
+    with pytest.raises(ValueError, match="'when' of X holds .* cells; say what matters") as error:
         TSKClassifier().fit(X, table[1])
     one_sentence(error)
 
 
-def test_dates_polars(table):
+def test_durations_polars(table):
     polars = pytest.importorskip("polars")
     X = polars.DataFrame(table[0], schema=["a", "b", "c"])
-    for kind in (polars.Date, polars.Datetime, polars.Duration, polars.Time):
+    for kind in (polars.Duration, polars.Time):
         when = polars.Series("when", range(30)).cast(kind)
-        with pytest.raises(ValueError, match="'when' of X holds dates or times"):
+        with pytest.raises(ValueError, match="'when' of X holds .* cells; say what matters"):
             FCM().fit(X.with_columns(when))
 
 

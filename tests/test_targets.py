@@ -146,7 +146,7 @@ def test_whatever_a_batch_is_refused_for_it_leaves_no_trace(model, measured):
         yield X[:50], y[:50]
         raise OSError("the disk is gone")
 
-    for arguments in ((Blocks(breaks_off),), (with_one(X, np.nan), y), (X[:, :2], y), (X, y[:-1]), (X, y, -y)):
+    for arguments in ((Blocks(breaks_off),), (with_one(X, np.inf), y), (X[:, :2], y), (X, y[:-1]), (X, y, -y)):
         with pytest.raises((ValueError, OSError)):
             online.partial_fit(*arguments)
         assert_holds(online, before)

@@ -6,7 +6,7 @@ is missing or was never seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from numbers import Real
@@ -42,6 +42,7 @@ DAY = np.timedelta64(1, "D")
 TEXTS = ("object", "str", "utf8", "large_string", "<u", "unicode")
 NOT_NUMBERS = ("date", "time", "duration", "period", "interval", "categor", "enum", "bool", *TEXTS)
 """How the types of columns begin that are not numbers, in pandas and in Polars."""
+IN_NUMBERS = "say what matters about them in numbers first, such as days."
 
 
 @dataclass(frozen=True)
@@ -150,17 +151,26 @@ def is_plain_frame(X: Any) -> bool:
     return not any(kind.startswith(NOT_NUMBERS) for kind in kinds)
 
 
-def raw_columns(X: Any) -> Iterable[Raw]:
+def raw_columns(X: Any) -> Iterator[Raw]:
     """The columns of a frame, or of an array whose cells may be anything."""
+    names = named(X) if is_frame(X) else default_names(np.shape(X)[1])
+    for name, column in zip(names, _each_column(X), strict=True):
+        try:
+            yield _raw(column)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"Column {name!r} of X {error}") from None
+
+
+def _each_column(X: Any) -> Iterator[Any]:
     if isinstance(X, Mapping):
-        return (_raw(column) for column in X.values())
+        return iter(X.values())
     if hasattr(X, "iloc"):
-        return (_raw(X.iloc[:, j]) for j in range(X.shape[1]))
+        return (X.iloc[:, j] for j in range(X.shape[1]))
     if hasattr(X, "column_names"):
-        return (_raw(X.column(j)) for j in range(X.num_columns))
+        return (X.column(j) for j in range(X.num_columns))
     if hasattr(X, "to_series"):
-        return (_raw(X.to_series(j)) for j in range(X.shape[1]))
-    return (_raw(column) for column in np.asarray(X).T)
+        return (X.to_series(j) for j in range(X.shape[1]))
+    return iter(np.asarray(X).T)
 
 
 def _raw(column: Any) -> Raw:
@@ -170,7 +180,7 @@ def _raw(column: Any) -> Raw:
     if kind.startswith(("date", "timestamp")) and "duration" not in kind:
         return _dates(np.asarray(column.dt.tz_localize(None) if getattr(column.dtype, "tz", None) else column))
     if kind.startswith(("time", "duration", "period", "interval")):
-        raise ValueError(f"X holds {kind} cells; say what matters about them in numbers first.")
+        raise ValueError(f"holds {kind} cells; {IN_NUMBERS}")
     if kind.startswith("categor") and hasattr(column, "cat") and hasattr(column.cat, "codes"):
         levels = [_plain(level) for level in column.cat.categories]
         return Raw(np.asarray(column.cat.codes, dtype=int), levels, is_declared=True)
@@ -197,7 +207,7 @@ def _of_arrow(column: Any, kind: str) -> Raw:
     if kind.startswith(("timestamp", "date")):
         return _dates(column.cast(pyarrow.timestamp("us")).to_numpy())
     if kind.startswith(("time", "duration", "interval", "list", "struct", "map")):
-        raise ValueError(f"X holds {kind} cells; say what matters about them in numbers first.")
+        raise ValueError(f"holds {kind} cells; {IN_NUMBERS}")
     return Raw(column.cast(pyarrow.float64()).to_numpy(zero_copy_only=False))
 
 
@@ -233,7 +243,7 @@ def _factorized(cells: list[Any]) -> Raw:
     for cell in cells:
         if not is_missing(cell) and not isinstance(cell, (str, Real)):
             raise TypeError(
-                f"X holds {cell!r}; an argument must be a string or a number, and a cell of a table either, or missing."
+                f"holds {cell!r}; a cell must be a string or a number, or missing."
             )
     codes = [-1 if is_missing(cell) else place.setdefault(_plain(cell), len(place)) for cell in cells]
     return Raw(np.asarray(codes, dtype=int), list(place))

@@ -36,7 +36,8 @@ NEARLY = 1.5
 FAINT = 0.02
 """A condition of less impact goes on the way."""
 IDLE = 1e-3
-"""A rule is dropped if the loss without it is at most this share higher."""
+"""A rule is dropped if the loss without it is at most this share higher, and conditions if the mean loss is without
+all of these at most this much higher."""
 
 
 def impacts(rows: Rows, plan: Plan, rules: Moving) -> np.ndarray:
@@ -94,7 +95,8 @@ def concise(
         kept = rules if short_already else way.polished(way.cut(rules, number), max_iter)
         busy = way.without_idle(kept)  # not before: rules that were just cut look idle and are not
         dropped = len(busy.theta) < len(kept.theta)
-        found[number] = way.polished(way.cut(busy, number), max_iter) if dropped else kept
+        kept = way.polished(way.cut(busy, number), max_iter) if dropped else kept
+        found[number] = kept if short_already else way.without_idle_conditions(kept)
     return [found[number] for number in conditions]
 
 
@@ -145,6 +147,19 @@ class _Way:
             if losses[best] > full + IDLE * abs(full):
                 break
             rules = fewer[best]
+        return rules
+
+    def without_idle_conditions(self, rules: Moving) -> Moving:
+        """The rules less conditions that add nothing, those of the least impact first."""
+        rows, asked = self.rows.prepared(self.plan.prepare), self._asked(rules)
+        most = rows.sum(partial(slope, self.loss, rules)).loss + IDLE * rows.weight
+        order = np.argsort(impacts(self.rows, self.plan, rules), axis=None, kind="stable")
+        for place in order[asked.ravel()[order]]:
+            kept = self._asked(rules)
+            kept.ravel()[place] = False
+            fewer = self._only(rules, kept)
+            if rows.sum(partial(slope, self.loss, fewer)).loss <= most:
+                rules = fewer
         return rules
 
     def _asked(self, rules: Moving) -> np.ndarray:
