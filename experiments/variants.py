@@ -116,7 +116,7 @@ class LoweredEta(Objective):
 class Everything(Objective):
     """Lets a column that never varies compete for weight; having no scatter, it takes nearly all of it."""
 
-    def weights(self, scatter: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    def weights(self, scatter: np.ndarray, squares: np.ndarray, space: Any = None) -> np.ndarray:
         return self.weighting.share(scatter, axis=1)
 
 
