@@ -5,7 +5,6 @@ import os
 import shlex
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from sessc import Model, RuleBase, __version__
 from sessc.cli.main import main
 from sessc.cli.parser import EXAMPLES, parser
+from sessc.rules.conditions import top
 from sessc.tables.files import loads
 from sessc.tables.reading import read
 
@@ -72,14 +72,16 @@ def folder(tmp_path_factory):
 
 def test_a_table_becomes_rules_a_report_and_answers(folder, capsys):
     model = Model.load(folder / "patients.rules.json")
-    assert model.columns.names == ["age", "smoker", "pressure"]
+    assert model.rules.feature_names == ("age", "smoker", "pressure")
     assert model.rules.classes.tolist() == ["ill", "well"]
     assert model.evaluations["rules"].measures["balanced accuracy"] > 0.8
     assert set(model.evaluations) == {"rules", "logistic regression"}
     assert "<title>Rules for health</title>" in (folder / "patients.rules.html").read_text(encoding="utf-8")
     assert main(["predict", str(folder / "patients.rules.json"), str(folder / "new.csv")]) == 0
     shown = capsys.readouterr()
-    assert "age: 2 missing cells count as " in shown.err
+    used = dict(zip(model.rules.feature_names, model.rules.used, strict=True))
+    assert ("age: 2 missing cells count as unknown\n" in shown.err) == used["age"]
+    assert "pressure: 1 missing cell counts as unknown\n" in shown.err
     rows = list(csv.DictReader(io.StringIO(shown.out)))
     assert [row["health"] for row in rows[:2]] == ["ill", "well"]
     X = model.features(read(folder / "new.csv"))
@@ -92,16 +94,34 @@ def test_a_table_becomes_rules_a_report_and_answers(folder, capsys):
 
 def test_rules_changed_by_hand_still_take_the_raw_table(folder, capsys, tmp_path):
     model = Model.load(folder / "patients.rules.json")
-    changed = model.rules.with_condition(1, "age", about=60.0, width=5.0)
+    changed = model.rules.without_rule(1)
     model.with_rules(changed).save(tmp_path / "changed.json")
     again = Model.load(tmp_path / "changed.json")
-    assert again.columns == model.columns
+    assert again.rules.columns == model.rules.columns
     assert again.evaluations == {}
     assert again.rules.edits == changed.edits
     assert main(["predict", str(tmp_path / "changed.json"), str(folder / "new.csv")]) == 0
     assert capsys.readouterr().out.startswith("health,p(ill),p(well)\n")
-    with pytest.raises(ValueError, match=r"the columns give the features age, .*, and the rules are about age\."):
-        model.with_rules(RuleBase.by_hand([({"age": (60.0, 5.0)}, {"ill": 1.0}), ({}, {"well": 1.0})]))
+
+
+def test_a_table_needs_the_columns_that_rules_use(folder, capsys, tmp_path):
+    model = str(folder / "patients.rules.json")
+    rules = Model.load(model).rules
+    used = [name for name, one in zip(rules.feature_names, rules.used, strict=True) if one]
+    assert used == ["smoker", "pressure"]
+    assert main(["info", model]) == 0
+    assert (
+        "\nA table needs the columns smoker, pressure; 1 other column may be left out.\n"
+        in capsys.readouterr().out
+    )
+    (tmp_path / "few.csv").write_text("pressure,note,smoker\n150,x,yes\n110,y,maybe\n120,z,maybe\n")
+    assert main(["predict", model, str(tmp_path / "few.csv")]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == "2 cells of smoker hold 'maybe', which the model has never seen; they count as unknown\n"
+    assert shown.out.count("\n") == 4
+    (tmp_path / "few.csv").write_text("pressure,age\n150,3\n")
+    assert main(["predict", model, str(tmp_path / "few.csv")]) == 2
+    assert capsys.readouterr().err == "sessc: the table has no column 'smoker'; it has pressure, age.\n"
 
 
 def test_answers_go_to_a_file_or_as_json(folder, capsys, tmp_path):
@@ -141,19 +161,26 @@ def test_one_answer_is_explained(folder, capsys):
     rules = Model.load(folder / "patients.rules.json").rules
     assert [len(grades) for grades in found["grades"]] == rules.n_conditions.tolist()
     assert all(0 <= grade <= 1 for grades in found["grades"] for grade in grades.values())
-    seen = np.asarray([np.prod(list(grades.values())) for grades in found["grades"]])
-    np.testing.assert_allclose(seen / seen.sum(), found["firing"])
+    assert main([*given[:-1], "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    best = rules.constants + [
+        sum(top(rules, r, d) for d in np.flatnonzero(row)) for r, row in enumerate(rules.asks)
+    ]
+    logits = best + [np.sum(np.log(list(grades.values()))) for grades in found["grades"]]
+    strengths = np.exp(logits - logits.max())
+    np.testing.assert_allclose(strengths / strengths.sum(), found["firing"])
 
 
 def test_a_row_is_explained_whatever_the_others_are(folder, capsys, tmp_path):
-    (tmp_path / "t.csv").write_text("age,smoker,pressure\n50,no,120\nold,,\n,maybe,120\n")
+    (tmp_path / "t.csv").write_text("age,smoker,pressure\n50,no,120\n50,,high\n50,maybe,120\n")
     given = ["explain", str(folder / "patients.rules.json"), str(tmp_path / "t.csv"), "--row"]
     assert main([*given, "1"]) == 0
     assert capsys.readouterr().err == ""
     assert main([*given, "2"]) == 2
-    assert "row 2 has 'old' in column 'age', which holds numbers;" in capsys.readouterr().err
-    assert main([*given, "3"]) == 2
-    assert "row 3 has 'maybe' in column 'smoker'" in capsys.readouterr().err
+    assert "row 2 has 'high' in column 'pressure', which holds numbers;" in capsys.readouterr().err
+    assert main([*given, "3"]) == 0
+    unknown = "1 cell of smoker holds 'maybe', which the model has never seen; it counts as unknown\n"
+    assert capsys.readouterr().err == unknown
 
 
 def test_what_a_model_is_and_its_page(folder, capsys, tmp_path):
@@ -161,7 +188,10 @@ def test_what_a_model_is_and_its_page(folder, capsys, tmp_path):
     assert main(["info", model]) == 0
     assert "On 38 rows held out:\n  rules                accuracy 0." in capsys.readouterr().out
     assert main(["info", model, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["columns"] == ["age", "smoker", "pressure"]
+    said = json.loads(capsys.readouterr().out)
+    assert said["columns"] == ["age", "smoker", "pressure"]
+    rules = Model.load(model).rules
+    assert said["used"] == [name for name, one in zip(rules.feature_names, rules.used, strict=True) if one]
     page = tmp_path / "page.html"
     assert (
         main(["report", model, "--out", str(page), "--title", "A & B", "--examples", str(folder / "new.csv")]) == 0
@@ -248,9 +278,9 @@ def test_a_number_is_predicted_and_said_in_json(folder, capsys, tmp_path):
         (["predict", "nowhere.json", "new.csv"], "there is no file nowhere.json."),
         (
             ["predict", "patients.rules.json", "odd.csv"],
-            "'maybe' in column 'smoker', which the model has never seen",
+            "row 1 has 'high' in column 'pressure', which holds numbers;",
         ),
-        (["predict", "patients.rules.json", "few.csv"], "the table has no column 'age'; it has x, y."),
+        (["predict", "patients.rules.json", "few.csv"], "or 'pressure'; it has x, y."),
         (["predict", "patients.csv", "new.csv"], "is not a file of rules"),
         (["explain", "patients.rules.json", "new.csv", "--row", "9"], "there is no row 9; rows go from 1 to 3."),
         (["report", "patients.rules.json", "--out", "nowhere/page.html"], "there is no folder nowhere"),
@@ -302,7 +332,7 @@ def test_every_mistake_is_a_sentence(folder, monkeypatch, capsys, arguments, mes
     (folder / "one.csv").write_text("x,y\n" + "".join(f"{k % 7},a\n" for k in range(20)))
     (folder / "none.csv").write_text("x,y\n" + "".join(f"{k % 7},{'a' if k % 3 else 'none'}\n" for k in range(20)))
     (folder / "few.csv").write_text("x,y\n1,a\n5,b\n3,a\n4,b\n")
-    (folder / "odd.csv").write_text("age,smoker,pressure\n50,maybe,120\n")
+    (folder / "odd.csv").write_text("age,smoker,pressure\n50,maybe,high\n")
     numbers = [f"{k / 7:.3f},{'ab'[k % 2] if k else ''}" for k in range(40)]
     for name, slip in (("slip", "unknown"), ("infinite", "inf")):
         (folder / f"{name}.csv").write_text("\n".join(["x,y", *numbers[:29], f"{slip},a", *numbers[29:]]) + "\n")
@@ -380,10 +410,6 @@ def test_a_model_takes_frames_as_the_command_line_takes_their_files(folder):
     for frame in (pandas.read_csv(path), pandas.read_csv(path).convert_dtypes(), polars.read_csv(path)):
         np.testing.assert_array_equal(model.predict(frame), answers)
         assert str(model.explain(frame, 4)) == str(model.explain(read(path), 4))
-    numbers = replace(model, columns=None)
-    rows = model.features(read(path))
-    frame = pandas.DataFrame(rows, columns=list(model.rules.feature_names))
-    np.testing.assert_array_equal(numbers.predict(frame), answers)
 
 
 def test_flags_in_frames_are_as_in_files(tmp_path):
@@ -415,14 +441,15 @@ def test_it_is_said_that_classes_weigh_the_same(rng):
 
 def test_letters_that_a_terminal_lacks_are_written_plainly(folder):
     code = "import sys; from sessc.cli.main import main; raise SystemExit(main(sys.argv[1:]))"
-    given = [sys.executable, "-c", code, "info", str(folder / "patients.rules.json")]
+    Model.fit(folder / "patients.csv", "pressure", n_rules=1).save(folder / "pressure.json")
+    given = [sys.executable, "-c", code, "info", str(folder / "pressure.json")]
     asked = {
         "env": os.environ | {"PYTHONIOENCODING": "ascii"},
         "capture_output": True,
         "text": True,
         "check": True,
     }
-    assert "(+/- " in subprocess.run(given, **asked).stdout
+    assert "  rules              R2 0." in subprocess.run(given, **asked).stdout
 
 
 def test_an_interruption_is_quiet(folder, monkeypatch, capsys):

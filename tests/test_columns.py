@@ -3,10 +3,17 @@
 import numpy as np
 import pytest
 
-from sessc import Model, RuleBase
-from sessc.rules.columns import Category, Columns, Number, number_in
-from sessc.tables.columns import learn
+from sessc import Category, Model, Number, RuleBase
+from sessc.tables.cells import moment_in, number_in
+from sessc.tables.columns import CATEGORIES, DATES, NUMBERS, asked, remarks, typed
+from sessc.tables.columns import learn as learn_by_column
 from sessc.tables.reading import read
+
+
+def learn(table, **settings):
+    """What columns are, and all notes, one after the other."""
+    kinds, notes = learn_by_column(table, **settings)
+    return kinds, [note for each in notes.values() for note in each]
 
 
 def write(path, text):
@@ -93,13 +100,8 @@ TABLE = {
 
 
 def test_columns_are_learned_and_what_is_left_out_is_said():
-    columns, notes = learn(TABLE, skip=["y"], categorical=["zip"])
-    assert columns.each == (
-        Number("age", 20.0),
-        Category("smoker", ("no", "yes", "(missing)"), "(missing)"),
-        Category("sex", ("f", "m"), "f"),
-        Category("zip", ("3000", "8000"), "8000"),
-    )
+    kinds, notes = learn(TABLE, skip=["y"], categorical=["zip"])
+    assert kinds == {"age": NUMBERS, "smoker": CATEGORIES, "sex": CATEGORIES, "zip": CATEGORIES}
     assert notes == [
         "smoker: 2 categories (no, yes)",
         "sex: 2 categories (f, m)",
@@ -108,26 +110,114 @@ def test_columns_are_learned_and_what_is_left_out_is_said():
         "empty: left out, it is empty",
         "same: left out, it is always 'x'",
     ]
-    assert columns.features == ["age", "smoker=no", "smoker=yes", "smoker=(missing)", "sex=m", "zip=8000"]
-    expected = [[10, 0, 1, 0, 0, 1], [20, 1, 0, 0, 1, 1], [20, 0, 0, 1, 1, 0], [40, 1, 0, 0, 0, 0]]
-    np.testing.assert_array_equal(columns.encode(TABLE), expected * 4)
-    assert columns.notes(TABLE) == [
-        "age: 4 missing cells count as 20, the median",
-        "smoker: 4 missing cells count as one more category",
+    columns = typed(TABLE, kinds)
+    np.testing.assert_array_equal(columns["age"], [10.0, 20.0, np.nan, 40.0] * 4)
+    assert columns["smoker"].tolist() == ["yes", "no", None, "no"] * 4
+    assert columns["zip"].tolist() == ["8000", "8000", "3000", "3000"] * 4
+
+
+def test_rare_categories_are_said_to_count_as_one():
+    colours = ["red"] * 40 + ["blue"] * 40 + ["teal", "pink", "gold"] * 2
+    assert learn({"colour": colours})[1] == [
+        "colour: 5 categories, of which 3 that few rows have count as one, 'other'"
     ]
 
 
+def test_categories_of_too_few_rows_are_said_to_count_as_missing():
+    table = {"sex": ["f"] * 50 + ["m"] * 50 + ["x"], "ill": ["no"] * 100 + ["so"]}
+    assert learn(table)[1] == [
+        "sex: 3 categories, of which 1 that few rows have counts as missing",
+        "ill: left out, all but a few rows have 'no'",
+    ]
+
+
+def test_many_texts_are_left_out_unless_they_are_called_categories():
+    towns = [f"town {k}" for k in range(60) for _ in range(1 + 10 * (k < 3))]
+    with pytest.raises(ValueError, match=r"town: left out, it has 60 different texts in 90 rows\."):
+        learn({"town": towns})
+    kinds, [note] = learn({"town": towns}, categorical=["town"])
+    assert kinds == {"town": CATEGORIES}
+    assert note == "town: 60 categories, of which 57 that few rows have count as one, 'other'"
+    with pytest.raises(ValueError, match="name: left out, few rows have any of its 90 texts"):
+        learn({"name": [f"n{k}" for k in range(90)]}, categorical=["name"])
+
+
+COLUMNS = (
+    Number("age"),
+    Number("visit", is_date=True),
+    Category("sex", ("f", "m")),
+    Category("ward", (1, 2.5), (7,)),
+    Category("flag", (False, True)),
+)
+
+
+def rows_of(**cells):
+    table = {"age": ["31"], "visit": ["2020-01-31"], "sex": ["f"], "ward": ["1"], "flag": ["True"]}
+    return {name: list(column) for name, column in (table | cells).items()}
+
+
+def test_only_columns_that_rules_use_are_asked_for():
+    every = [True] * 5
+    with pytest.raises(ValueError, match=r"^the table has no column 'age'; it has visit, sex, ward, flag\.$"):
+        asked({name: cells for name, cells in rows_of().items() if name != "age"}, COLUMNS, every)
+    with pytest.raises(ValueError, match=r"^the table has no column 'age', 'visit' or 'ward'; it has sex, "):
+        asked({"sex": ["f"], "flag": ["True"]}, COLUMNS, every)
+    found = asked({"sex": ["f", None], "note": ["x", "y"]}, COLUMNS, [False, False, True, False, False])
+    assert list(found) == [column.name for column in COLUMNS]
+    assert found["sex"].tolist() == ["f", None]
+    assert np.isnan(found["age"]).all()
+    assert np.isnat(found["visit"]).all()
+    junk = asked(rows_of(age=["old"]), COLUMNS, [False, *every[1:]])
+    assert np.isnan(junk["age"]).all()
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ({"age": ["old"]}, "^row 7 has 'old' in column 'age', which holds numbers; correct the cell, or empty"),
+        ({"visit": ["2020-02-31"]}, "^row 7 has '2020-02-31' in column 'visit', which holds dates; correct"),
+    ],
+)
+def test_cells_of_another_kind_are_named(cells, message):
+    with pytest.raises(ValueError, match=message):
+        asked(rows_of(**cells), COLUMNS, [True] * 5, first=7)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "level"),
+    [
+        ("ward", "1", 1),
+        ("ward", "1.0", 1),
+        ("ward", "2.50", 2.5),
+        ("ward", "7.0", 7),
+        ("flag", "true", True),
+        ("flag", "False", False),
+        ("flag", "0", False),
+        ("sex", "x", "x"),
+        ("ward", "3", "3"),
+    ],
+)
+def test_texts_stand_for_levels_of_any_type(name, text, level):
+    [found] = asked(rows_of(**{name: [text]}), COLUMNS, [True] * 5)[name].tolist()
+    assert (found, type(found)) == (level, type(level))
+
+
+def test_what_counts_as_unknown_is_said_once_for_a_column():
+    table = {"age": ["1", None, "3"], "sex": ["x", "f", "x"], "ward": ["3", "4", "5"], "flag": ["no", "5", "6"]}
+    used = [True, False, True, True, False]
+    assert remarks(table, COLUMNS, used) == [
+        "age: 1 missing cell counts as unknown",
+        "2 cells of sex hold 'x', which the model has never seen; they count as unknown",
+        "3 cells of ward hold '3', '4' or '5', which the model has never seen; they count as unknown",
+    ]
+    many = {"sex": ["a", "b", "c", "d", "e", "a"]}
+    [said] = remarks(many, COLUMNS[2:3], [True])
+    assert said.startswith("6 cells of sex hold 'a', 'b', 'c' or 2 other texts, which")
+    assert remarks({"sex": ["a"]}, COLUMNS[2:3], [True])[0].startswith("1 cell of sex holds 'a', which the model")
+    assert remarks(rows_of(), COLUMNS, [True] * 5) == []
+
+
 def test_tables_that_do_not_fit_are_named():
-    columns, _ = learn(TABLE, skip=["y", "id"])
-    with pytest.raises(ValueError, match="no column 'age'; it has sex"):
-        columns.encode({"sex": ["f"]})
-    with pytest.raises(ValueError, match="row 2 has 'old' in column 'age', which holds numbers"):
-        columns.encode(TABLE | {"age": ["1", "old", "3", "4"] * 4})
-    with pytest.raises(
-        ValueError,
-        match="row 3 has 'x' in column 'sex', which the model has never seen; write one of f, m, or leave",
-    ):
-        columns.encode(TABLE | {"sex": ["f", "m", "x", "f"] * 4})
     with pytest.raises(ValueError, match="no column 'nope'"):
         learn(TABLE, skip=["nope"])
     with pytest.raises(ValueError, match="no column is left to learn from: same: left out, it is always 'x'"):
@@ -136,6 +226,44 @@ def test_tables_that_do_not_fit_are_named():
         learn({"same": ["x", "x"]}, skip=["same"])
     with pytest.raises(ValueError, match=r"no column is left to learn from: there is no other\."):
         learn({})
+
+
+@pytest.mark.parametrize(
+    ("cell", "moment"),
+    [
+        ("2020-01-31", "2020-01-31"),
+        ("2020-01-31 12:30", "2020-01-31T12:30"),
+        ("2020-01-31T12:30:15.250", "2020-01-31T12:30:15.250"),
+        ("2020-01-31T12:30:15.123456789", "2020-01-31T12:30:15.123456"),
+        ("2020-01-31T12:30:00Z", "2020-01-31T12:30"),
+        ("2020-01-31 12:30:00+01:00", "2020-01-31T12:30"),
+    ],
+)
+def test_dates_are_read(cell, moment):
+    assert moment_in(cell) == np.datetime64(moment, "us")
+
+
+@pytest.mark.parametrize(
+    "cell", ["2020", "2020-1-5", "2020-02-31", "31.01.2020", "2020-01-31 x", "0123-45-67", ""]
+)
+def test_what_is_not_written_as_a_date_is_none(cell):
+    assert moment_in(cell) is None
+
+
+def test_a_column_of_dates_is_one():
+    days = ["2020-03-01", "2019-12-24 18:00", None, "2021-01-01T00:00:00"]
+    kinds, notes = learn({"day": days})
+    assert kinds == {"day": DATES}
+    assert notes == ["day: dates from 2019-12-24 to 2021-01-01"]
+    columns = typed({"day": days}, kinds)
+    assert columns["day"].tolist()[2] is None
+    assert columns["day"][0] == np.datetime64("2020-03-01")
+    assert learn({"day": days}, categorical=["day"])[0] == {"day": CATEGORIES}
+    with pytest.raises(ValueError, match="'day' holds dates, but 'soon' in row 5; correct the cell or leave it"):
+        learn({"day": [*days, "soon"]})
+    with pytest.raises(ValueError, match="'2020-2-3' in row 5; write dates as 2020-01-31 or leave the cells"):
+        learn({"day": [*days, "2020-2-3"]})
+    assert learn({"phone": ["0123-45-67", "0123-45-68"] * 4})[0] == {"phone": CATEGORIES}
 
 
 @pytest.mark.parametrize(
@@ -157,8 +285,8 @@ def test_one_slip_does_not_make_categories_of_numbers(cells, message):
     ) as slip:
         learn(table)
     assert message in str(slip.value)
-    assert isinstance(learn(table, categorical=["a"])[0].each[0], Category)
-    assert learn(table, skip=["a"])[0].names == ["b"]
+    assert learn(table, categorical=["a"])[0]["a"] is CATEGORIES
+    assert list(learn(table, skip=["a"])[0]) == ["b"]
 
 
 def test_slips_are_found_by_the_rows_of_the_file():
@@ -168,7 +296,7 @@ def test_slips_are_found_by_the_rows_of_the_file():
 
 
 def test_words_with_a_few_numbers_among_them_are_categories():
-    assert isinstance(learn({"a": ["low", "1", "high", "low"]})[0].each[0], Category)
+    assert learn({"a": ["low", "1", "high", "low"]})[0] == {"a": CATEGORIES}
 
 
 def test_commas_are_decimal_points_between_semicolons(tmp_path):
@@ -180,16 +308,11 @@ def test_commas_are_decimal_points_between_semicolons(tmp_path):
     assert len(said) == 1
 
 
-def test_a_missing_category_that_training_never_missed_counts_as_the_commonest():
-    columns = Columns((Category("sex", ("f", "m"), "m"),))
-    np.testing.assert_array_equal(columns.encode({"sex": [None, "f"]}), [[1.0], [0.0]])
-
-
 def test_one_and_one_point_zero_are_one_category():
-    columns, notes = learn({"ward": ["1.0", "2", "1", "2.00", "07"]}, categorical=["ward"])
-    assert columns.each == (Category("ward", ("07", "1", "2"), "1"),)
+    wards = {"ward": ["1.0", "2", "1", "2.00", "07"]}
+    kinds, notes = learn(wards, categorical=["ward"])
     assert notes == ["ward: 3 categories (07, 1, 2)"]
-    np.testing.assert_array_equal(columns.encode({"ward": ["1.0", "1", "2.0"]}), [[0, 1, 0], [0, 1, 0], [0, 0, 1]])
+    assert typed(wards, kinds)["ward"].tolist() == ["1", "2", "1", "2", "07"]
 
 
 def test_separators_are_found_behind_quotes_and_blank_lines(tmp_path):
@@ -209,21 +332,14 @@ def test_columns_without_a_name_and_quotes_without_an_end(tmp_path):
 
 
 def test_a_column_that_counts_rows_says_nothing():
-    columns, notes = learn({"index": ["0", "1", "2", "3"], "a": ["1", "5", "2", "2"]})
-    assert columns.names == ["a"]
+    kinds, notes = learn({"index": ["0", "1", "2", "3"], "a": ["1", "5", "2", "2"]})
+    assert list(kinds) == ["a"]
     assert notes == ["index: left out, it only counts the rows"]
 
 
-def test_features_of_one_name_are_refused():
-    with pytest.raises(ValueError, match="two columns give a feature called 'a=u'"):
-        learn({"a": ["u", "v", "w", "u"], "a=u": ["1", "3", "5", "5"]})
-
-
 def test_categories_with_commas_are_quoted():
-    columns, [note] = learn({"town": ["Zürich, CH", "Łódź", "Zürich, CH", "Łódź"]})
+    _, [note] = learn({"town": ["Zürich, CH", "Łódź", "Zürich, CH", "Łódź"]})
     assert note == "town: 2 categories ('Zürich, CH', Łódź)"
-    with pytest.raises(ValueError, match="write one of 'Zürich, CH', Łódź, or leave it empty"):
-        columns.encode({"town": ["Paris"]})
 
 
 @pytest.mark.parametrize("cell", ["1", "+1", "-1.50", "1.", ".5", "1e5", "1E-5", "007", "-0.0"])
@@ -239,8 +355,8 @@ def test_what_is_not_written_as_a_number_is_none(cell):
 
 
 def test_codes_with_underscores_are_texts():
-    columns, notes = learn({"code": ["10_0", "11_1"] * 8})
-    assert columns.each == (Category("code", ("10_0", "11_1"), "10_0"),)
+    kinds, notes = learn({"code": ["10_0", "11_1"] * 8})
+    assert kinds == {"code": CATEGORIES}
     assert notes == ["code: 2 categories (10_0, 11_1)"]
 
 
@@ -249,8 +365,9 @@ def test_codes_with_underscores_are_texts():
     [("007", "7"), ("00", "0"), ("-07", "-7"), ("007", "07"), ("9007199254740993", "9007199254740992")],
 )
 def test_codes_that_would_become_one_number_are_texts(one, other):
-    columns, notes = learn({"code": [one, other, "12"] * 5})
-    assert columns.each[0].values == tuple(sorted([one, other, "12"]))
+    table = {"code": [one, other, "12"] * 5}
+    kinds, notes = learn(table)
+    assert typed(table, kinds)["code"].tolist() == table["code"]
     assert notes[0] == f"code: a column of texts, for {one!r} and {other!r} would be the same number"
 
 
@@ -258,14 +375,14 @@ def test_codes_that_would_become_one_number_are_texts(one, other):
     "cells", [["1.0", "1", "1e0", "+1", "2"], ["1.50", "1.5", ".5", "0.5"], ["007", "012", "7.5"]]
 )
 def test_numbers_may_be_spelled_in_different_ways(cells):
-    columns, notes = learn({"size": cells * 4})
-    assert isinstance(columns.each[0], Number)
+    kinds, notes = learn({"size": cells * 4})
+    assert kinds == {"size": NUMBERS}
     assert notes == []
 
 
 def test_rules_about_numbers_read_them_alike():
     rules = RuleBase.by_hand([({"x": (1.0, 1.0)}, {"a": 1.0}), ({}, {"b": 1.0})])
-    with pytest.raises(ValueError, match="the table has cells that are none"):
+    with pytest.raises(ValueError, match="row 1 has '1_0' in column 'x', which holds numbers"):
         Model(rules).predict({"x": ["1_0"]})
     assert Model(rules).predict({"x": ["1.0", 1]}).tolist() == ["a", "a"]
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from sessc import Category, Model, Number
+from sessc import Category, Model, Number, TSKClassifier
 from sessc.cli.main import main
 from sessc.tables.errors import TableError
 from sessc.tables.files import dumps
@@ -26,7 +26,7 @@ def write(table, path):
 
 
 def text(model):
-    return dumps(model.rules, model.columns, model.evaluations)
+    return dumps(model.rules, model.evaluations)
 
 
 def test_python_learns_what_the_command_line_learns(table, tmp_path, capsys):
@@ -71,7 +71,7 @@ def test_it_is_said_what_is_going_on_and_who_is_fitted(table, capsys, tmp_path):
     comma = said[0].removeprefix(f"{tmp_path / 't.csv'}: ").rstrip(".")
     assert comma.startswith("commas are read as decimal points: ")
     assert said[1] == "80 rows; answer is one of 2 classes."
-    assert said[-1] == "Learning from 60 rows and 4 features; 20 rows are held out ..."
+    assert said[-1] == "Learning from 60 rows and 2 columns; 20 rows are held out ..."
     assert model.notes == (comma, *(note.strip() for note in said[2:-1]))
     assert [estimator.n_rules for estimator in seen] == [1]
     assert capsys.readouterr() == ("", "")
@@ -87,7 +87,7 @@ def test_columns_are_learned_from_the_rows_that_rules_are_learned_from(table):
     assert len(rest) == 20
     for row in sorted(rest)[:3]:
         model = Model.fit(marked(table, "colour", row), "answer", n_rules=1)
-        assert model.columns == whole.columns
+        assert model.rules.columns == whole.rules.columns
         np.testing.assert_array_equal(model.rules.centers, whole.rules.centers)
         assert "colour: rare is only in rows held out, and counts as missing" in model.notes
         as_missing = Model.fit(marked(table, "colour", row, None), "answer", n_rules=1)
@@ -95,7 +95,7 @@ def test_columns_are_learned_from_the_rows_that_rules_are_learned_from(table):
     extreme = Model.fit(
         table | {"size": ["1e9" if k in rest else x for k, x in enumerate(table["size"])]}, "answer"
     )
-    assert extreme.columns == whole.columns
+    assert extreme.rules.columns == whole.rules.columns
 
 
 def rows_learned_from(table):
@@ -108,7 +108,7 @@ def rows_learned_from(table):
 
     def catch(estimator):
         def fit(X, y):
-            found.extend(X[:, -1])
+            found.extend(X["number"])
             raise Seen
 
         estimator.fit = fit
@@ -121,7 +121,7 @@ def rows_learned_from(table):
 def test_a_column_that_counts_the_rows_of_its_file_is_left_out(table):
     numbered = table | {"row": [str(k) for k in range(1, 81)], "answer": [None, *table["answer"][1:]]}
     model = Model.fit(numbered, "answer", n_rules=1)
-    assert model.columns.names == ["size", "colour"]
+    assert model.rules.feature_names == ("size", "colour")
     assert "row: left out, it only counts the rows" in model.notes
 
 
@@ -167,9 +167,9 @@ def test_names_are_typed_as_the_shell_wants_them(table, tmp_path, capsys):
 
 
 def test_columns_go_by_one_name_or_several(table):
-    assert Model.fit(table, "answer", n_rules=1, skip="size").columns.names == ["colour"]
+    assert Model.fit(table, "answer", n_rules=1, skip="size").rules.feature_names == ("colour",)
     whole = table | {"ward": [str(k % 4) for k in range(80)]}
-    kinds = [type(column) for column in Model.fit(whole, "answer", n_rules=1, categorical="ward").columns.each]
+    kinds = [type(column) for column in Model.fit(whole, "answer", n_rules=1, categorical="ward").rules.columns]
     assert kinds == [Number, Category, Category]
 
 
@@ -225,7 +225,96 @@ def test_codes_are_codes_whichever_rows_are_held_out(table, place):
     coded = table | {"code": ["7", "8"] * 40}
     coded["code"][place] = "007"
     model = Model.fit(coded, "answer", n_rules=1)
-    assert type(model.columns.each[-1]) is Category
+    assert type(model.rules.columns[-1]) is Category
     assert "code: a column of texts, for '007' and '7' would be the same number" in [
         note.replace("'7' and '007'", "'007' and '7'") for note in model.notes
     ]
+
+
+@pytest.fixture
+def mixed(rng):
+    """A table of everything: numbers, codes, dates, flags, rare categories and gaps."""
+    n = 160
+    size, ward = rng.normal(size=n), rng.choice(["007", "7", "12"], size=n)
+    colour = rng.permutation(["red"] * 96 + ["blue"] * 55 + ["teal", "pink", "gold"] * 3)
+    day = np.datetime64("2020-01-01") + rng.integers(0, 900, n).astype("timedelta64[D]")
+    answer = np.where(size + (colour == "red") + (ward == "7") > 0.8, "yes", "no")
+    table = {
+        "size": [f"{x:.3f}" for x in size],
+        "colour": colour.tolist(),
+        "day": list(map(str, day)),
+        "ward": ward.tolist(),
+        "flag": list(map(str, rng.random(n) < 0.5)),
+        "answer": answer.tolist(),
+    }
+    table["size"][::9], table["colour"][::11] = [None] * 18, [None] * 15
+    return table
+
+
+def test_a_table_of_everything_becomes_columns_of_their_kinds(mixed):
+    model = Model.fit(mixed, "answer", n_rules=3, conditions=2)
+    columns = {column.name: column for column in model.rules.columns}
+    assert columns["size"] == Number("size")
+    assert columns["day"] == Number("day", is_date=True)
+    assert columns["ward"] == Category("ward", ("007", "12", "7"))
+    assert columns["flag"] == Category("flag", ("False", "True"))
+    assert columns["colour"].levels == ("blue", "red")
+    assert columns["colour"].pool == ("gold", "pink", "teal")
+    told = ["size", "colour", "colour", "day", "ward", "ward", "flag"]
+    assert [note.partition(":")[0] for note in model.notes] == told
+    assert model.notes[:2] == (
+        "size: 18 missing cells",
+        "colour: 5 categories, of which 3 that few rows have count as one, 'other'",
+    )
+    assert model.evaluations["rules"].measures["balanced accuracy"] > 0.6
+
+
+def test_an_answer_needs_the_columns_that_rules_use_and_no_others(mixed):
+    model = Model.fit(mixed, "answer", n_rules=2, conditions=1)
+    used = [name for name, one in zip(model.rules.feature_names, model.rules.used, strict=True) if one]
+    assert 0 < len(used) < 5
+    fewer = {name: mixed[name] for name in reversed(used)}
+    np.testing.assert_array_equal(model.predict(fewer), model.predict(mixed))
+    np.testing.assert_array_equal(model.predict(fewer | {"extra": ["?"] * 160}), model.predict(mixed))
+    assert str(model.explain(fewer, 5)) == str(model.explain(mixed, 5))
+    for name in used:
+        with pytest.raises(ValueError, match=f"^the table has no column '{name}'; it has "):
+            model.predict({other: mixed[other] for other in mixed if other != name})
+
+
+def test_a_category_never_seen_is_a_missing_cell(mixed):
+    model = Model.fit(mixed, "answer", n_rules=2)
+    for name, cell in (("colour", "purple"), ("ward", "0007"), ("flag", "perhaps")):
+        strange, missing = (mixed | {name: [given] * 160} for given in (cell, None))
+        np.testing.assert_array_equal(model.predict_proba(strange), model.predict_proba(missing))
+
+
+def test_a_file_answers_as_the_frame_that_rules_were_fitted_to(mixed, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(mixed).drop(columns="answer")
+    frame["size"] = frame["size"].astype(float)
+    frame["flag"] = frame["flag"] == "True"
+    frame["ward"] = frame["ward"].astype(int)
+    frame["day"] = pandas.to_datetime(frame["day"])
+    fitted = TSKClassifier(3, random_state=0, categorical_features=["colour", "ward", "flag"])
+    fitted.fit(frame, mixed["answer"])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    model = Model(fitted.rules_)
+    odds = fitted.predict_proba(frame)
+    np.testing.assert_array_equal(model.predict_proba(tmp_path / "t.csv"), odds)
+    np.testing.assert_array_equal(model.predict_proba(frame), odds)
+    model.save(tmp_path / "m.json")
+    np.testing.assert_allclose(Model.load(tmp_path / "m.json").predict_proba(frame), odds, atol=1e-12)
+
+
+def test_what_rules_take_is_what_a_raw_table_becomes(mixed):
+    model = Model.fit(mixed, "answer", n_rules=2)
+    columns = model.features(mixed)
+    assert list(columns) == list(model.rules.feature_names)
+    np.testing.assert_array_equal(model.rules.probabilities(columns), model.predict_proba(mixed))
+
+
+def test_a_typical_row_has_the_commonest_levels(mixed):
+    rules = Model.fit(mixed, "answer", n_rules=1).rules
+    codes = dict(zip(rules.feature_names, rules.typical, strict=True))
+    assert rules.columns[1].labels[int(codes["colour"])] == "red"

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
-from sklearn.impute import SimpleImputer
+from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -19,8 +20,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from sessc import TSKClassifier, rules_of
-from sessc.rules.choices import Choice
+from sessc import Category, Model, Number, TSKClassifier, TSKRegressor, rules_of
+from sessc.rules.units import Feature, in_units
 
 pandas = pytest.importorskip("pandas")
 
@@ -57,8 +58,11 @@ def test_scalers_are_undone(wine, steps, settings):
     assert rules.feature_names == tuple(X.columns)
     np.testing.assert_allclose(rules.probabilities(X), fitted.predict_proba(X), atol=1e-8)
     np.testing.assert_allclose(rules.summary.medians, X.median(), rtol=0.05)
-    low, high = X.min().to_numpy(), X.max().to_numpy()
-    assert np.all((rules.centers_in_units >= low - 1e-9) & (rules.centers_in_units <= high + 1e-9))
+    tops = pandas.DataFrame(rules.centers_in_units, columns=X.columns)
+    np.testing.assert_allclose(fitted[:-1].transform(tops), fitted[-1].rules_.centers_in_units, atol=1e-8)
+    if not settings:  # refined rules may have edges, whose tops lie beyond the data
+        low, high = X.min().to_numpy(), X.max().to_numpy()
+        assert np.all((rules.centers_in_units >= low - 1e-9) & (rules.centers_in_units <= high + 1e-9))
 
 
 def test_selected_features_keep_their_names(wine):
@@ -80,72 +84,186 @@ def test_a_search_is_looked_into(wine):
     assert rules_of(alone) is alone.rules_
 
 
-def test_categories_are_named_by_their_column(rng):
-    X = pandas.DataFrame(
-        {
-            "color": rng.choice(["red", "blue", "green"], size=200),
-            "size": rng.normal(170, 10, size=200),
-            "sex": rng.choice(["f", "m"], size=200),
-            "weight": rng.normal(70, 5, size=200),
-        }
-    )
-    X.loc[::17, "weight"] = np.nan
-    y = np.where((X["color"] == "red") | (X["size"] > 180), "yes", "no")
-    table = make_column_transformer(
-        (OneHotEncoder(), ["color"]),
-        (OneHotEncoder(drop="first"), ["sex"]),
-        (make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), ["weight", "size"]),
-        remainder="drop",
-    )
-    fitted = make_pipeline(table, model(refine=50)).fit(X, y)
+NUMBERS, TEXTS = ["size", "weight"], ["color", "sex"]
+
+
+@pytest.fixture(scope="module")
+def people():
+    """A table of numbers and text, without gaps; one with gaps; and one with gaps and a level never seen."""
+    rng, n = np.random.default_rng(0), 240
+    colors = rng.choice(["red", "blue", "green", "teal", "pink"], p=[0.4, 0.3, 0.26, 0.03, 0.01], size=n)
+    sizes, sexes, weights = rng.normal(170, 10, n), rng.choice(["f", "m"], size=n), rng.normal(70, 5, n)
+    whole = pandas.DataFrame({"color": colors, "size": sizes, "sex": sexes, "weight": weights})
+    gaps = whole.copy()
+    gaps.loc[::17, "weight"], gaps.loc[::13, "color"] = np.nan, np.nan
+    strange = gaps.copy()
+    strange.loc[5:9, "color"] = "purple"
+    return {"whole": whole, "gaps": gaps, "strange": strange}
+
+
+def encoded_again(encoder, n_columns):
+    """A second encoder on what the first made codes of."""
+    return ColumnTransformer([("again", encoder, list(range(n_columns)))], remainder="passthrough")
+
+
+def encoded(encoder, scaler=None, texts=TEXTS):
+    return make_column_transformer((encoder, texts), (scaler or StandardScaler(), NUMBERS))
+
+
+def filled(strategy, fill=None):
+    return make_pipeline(SimpleImputer(strategy=strategy, fill_value=fill), OneHotEncoder())
+
+
+LUMPED = {"handle_unknown": "infrequent_if_exist", "min_frequency": 0.05}
+UNKNOWN = {"handle_unknown": "use_encoded_value", "unknown_value": -1}
+INDICATED = make_pipeline(
+    SimpleImputer(strategy="most_frequent", add_indicator=True).set_output(transform="pandas"),
+    ColumnTransformer([("levels", OneHotEncoder(), TEXTS)], remainder="passthrough"),
+)
+PREPARED = {
+    "levels": (encoded(OneHotEncoder()), "whole", "whole"),
+    "the first dropped": (encoded(OneHotEncoder(drop="first"), MinMaxScaler()), "whole", "whole"),
+    "one of two dropped, scaled": (
+        make_pipeline(encoded(OneHotEncoder(drop="if_binary", sparse_output=False)), StandardScaler()),
+        "whole",
+        "whole",
+    ),
+    "never seen is none": (encoded(OneHotEncoder(handle_unknown="ignore")), "whole", "strange"),
+    "never seen is rare": (encoded(OneHotEncoder(**LUMPED)), "whole", "strange"),
+    "rare, the first dropped": (encoded(OneHotEncoder(**LUMPED, drop="first")), "whole", "whole"),
+    "missing is a level": (encoded(OneHotEncoder()), "gaps", "gaps"),
+    "missing is the commonest": (encoded(filled("most_frequent"), SimpleImputer()), "gaps", "gaps"),
+    "missing is another": (
+        encoded(filled("constant", "none"), make_pipeline(StandardScaler(), SimpleImputer(strategy="median"))),
+        "gaps",
+        "gaps",
+    ),
+    "codes": (encoded(OrdinalEncoder()), "whole", "whole"),
+    "codes, scaled": (make_pipeline(encoded(OrdinalEncoder(**UNKNOWN)), StandardScaler()), "whole", "strange"),
+    "codes with one for missing": (encoded(OrdinalEncoder(encoded_missing_value=-2)), "gaps", "gaps"),
+    "codes with gaps": (encoded(OrdinalEncoder()), "gaps", "gaps"),
+    "codes of rare levels": (encoded(OrdinalEncoder(min_frequency=0.05)), "gaps", "gaps"),
+    "codes as levels": (
+        make_pipeline(encoded(OrdinalEncoder()), encoded_again(OneHotEncoder(), 2)),
+        "whole",
+        "whole",
+    ),
+    "passed through": (
+        make_column_transformer((StandardScaler(), NUMBERS), remainder="passthrough").set_output(
+            transform="pandas"
+        ),
+        "gaps",
+        "strange",
+    ),
+    "numbers twice": (
+        make_column_transformer((StandardScaler(), NUMBERS), (MinMaxScaler(), NUMBERS), (OneHotEncoder(), TEXTS)),
+        "whole",
+        "whole",
+    ),
+    "whether text is missing": (
+        make_column_transformer((INDICATED, TEXTS), (RobustScaler(), NUMBERS)),
+        "gaps",
+        "gaps",
+    ),
+}
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("prepared", PREPARED)
+def test_rules_answer_for_the_table_as_the_pipeline_does(people, prepared, order):
+    steps, learned, asked = PREPARED[prepared]
+    X, rows = people[learned], people[asked]
+    y = X["size"] + 10 * (X["color"] == "red")
+    settings = {"n_rules": 4, "order": order, "refine": 20, "random_state": 0}
+    classifier = make_pipeline(clone(steps), TSKClassifier(**settings)).fit(X, np.where(y > 175, "yes", "no"))
+    rules = rules_of(classifier)
+    assert rules.feature_names == tuple(X.columns)
+    assert [type(column) for column in rules.columns] == [Category, Number, Category, Number]
+    np.testing.assert_allclose(rules.probabilities(rows), classifier.predict_proba(rows), atol=1e-10)
+    np.testing.assert_allclose(Model(rules).predict_proba(rows), classifier.predict_proba(rows), atol=1e-10)
+    np.testing.assert_allclose(rules.summary.levels[2], np.asarray([0.5042, 0.4958]), atol=1e-3)
+    np.testing.assert_allclose(rules.summary.medians[1], X["size"].median(), rtol=0.01)
+    regressor = make_pipeline(clone(steps), TSKRegressor(**settings)).fit(X, y)
+    np.testing.assert_allclose(rules_of(regressor)(rows), regressor.predict(rows), rtol=1e-10)
+
+
+def test_the_levels_of_a_category_have_the_shares_they_have_in_the_table(people):
+    for prepared in ("levels", "the first dropped", "codes, scaled", "missing is a level", "codes with gaps"):
+        steps, learned, _ = PREPARED[prepared]
+        X = people[learned]
+        found = rules_of(make_pipeline(clone(steps), model()).fit(X, X["size"] > 170))
+        shares = X["color"].value_counts().sort_index() / len(X)
+        assert found.columns[0] == Category("color", tuple(shares.index))
+        np.testing.assert_allclose(found.summary.levels[0], shares, atol=1e-9)
+        np.testing.assert_allclose(found.summary.missing, X.isna().mean(), atol=1e-9)
+    steps, learned, _ = PREPARED["never seen is rare"]
+    found = rules_of(make_pipeline(clone(steps), model()).fit(people[learned], people[learned]["size"] > 170))
+    assert found.columns[0] == Category("color", ("blue", "green", "red"), ("pink", "teal"))
+
+
+def test_whether_a_number_is_missing_is_what_an_unknown_cell_counts(people):
+    X = people["gaps"].drop(columns=TEXTS)
+    steps = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
+    fitted = make_pipeline(steps, model(refine=20, order=0)).fit(X, X["weight"].isna() ^ (X["size"] > 170))
     rules = rules_of(fitted)
-    names = ("color=blue", "color=green", "color=red", "sex=m", "weight", "size", "weight=(missing)")
-    assert rules.feature_names == names
-    assert rules.summary.medians[names.index("size")] == pytest.approx(X["size"].median(), rel=0.01)
-    assert "color is " in str(rules)
-    assert rules.choices == (
-        Choice("color", (0, 1, 2), ("blue", "green", "red")),
-        Choice("sex", (3,), ("m",), "f"),
-        Choice("weight", (6,), ("(missing)",), "known"),
-    )
-    raw = pandas.DataFrame(dict.fromkeys(names, 0.0), index=X.index)
-    for name in names[:3]:
-        raw[name] = (X["color"] == name.partition("=")[2]).astype(float)
-    raw["sex=m"] = (X["sex"] == "m").astype(float)
-    raw["size"], raw["weight"] = X["size"], X["weight"].fillna(X["weight"].mean())
-    raw["weight=(missing)"] = X["weight"].isna().astype(float)
-    np.testing.assert_allclose(rules.probabilities(raw), fitted.predict_proba(X), atol=1e-8)
+    assert rules.columns == (Number("size"), Number("weight"))
+    assert rules.summary.missing.tolist() == pytest.approx(X.isna().mean().tolist())
+    np.testing.assert_allclose(rules.probabilities(X), fitted.predict_proba(X), atol=1e-10)
+    linear = make_pipeline(steps, model(refine=20, order=1)).fit(X, X["weight"].isna() ^ (X["size"] > 170))
+    with pytest.raises(ValueError, match="linear conclusions depend on whether 'weight' is missing"):
+        rules_of(linear)
 
 
-def test_ordinal_codes_are_spelled_out(rng):
-    sizes = ["small", "medium", "large"]
-    X = pandas.DataFrame(
-        {"size": rng.choice(sizes, size=150), "city": rng.choice([f"c{k:02}" for k in range(20)], 150)}
-    )
-    X["price"] = rng.normal(size=150)
-    y = (X["size"] == "large") ^ (X["price"] > 0)
-    codes = OrdinalEncoder(categories=[sizes, sorted(set(X["city"]))])
-    table = make_column_transformer((codes, ["size", "city"]), remainder="passthrough")
-    fitted = make_pipeline(table, StandardScaler(), model(refine=20)).fit(X, y)
-    rules = rules_of(fitted)
-    assert rules.feature_names == (
-        "size (0 small, 1 medium, 2 large)",
-        "city (0 c00, 1 c01, 2 c02, ..., 19 c19)",
-        "price",
-    )
-    np.testing.assert_allclose(rules.probabilities(table.transform(X)), fitted.predict_proba(X), atol=1e-8)
+@pytest.mark.parametrize("order", [0, 1])
+def test_factors_below_zero_turn_a_number_around(order):
+    rng = np.random.default_rng(1)
+    X = rng.gamma(2.0, size=(200, 2)) + np.asarray([3.0, -1.0])
+    rules = model(order=order, refine=20).fit(-2.0 * X + 1.0, X[:, 0] > 4).rules_
+    turned = in_units(rules, [Feature(Number(f"x{d}"), d, -2.0, 1.0) for d in range(2)])
+    np.testing.assert_allclose(turned.probabilities(X), rules.probabilities(-2.0 * X + 1.0), atol=1e-12)
+    assert np.all(turned.scale > 0)
+    assert np.all(np.diff(turned.summary.quantiles, axis=0) >= 0)
+    assert np.all(turned.limits[0] < turned.limits[1])
+    np.testing.assert_allclose(turned.summary.medians, np.median(X, axis=0), rtol=0.02)
+    np.testing.assert_array_equal(turned.summary.counts, rules.summary.counts[:, ::-1])
+    gap = np.asarray([[np.nan, 0.5]])
+    np.testing.assert_allclose(turned.probabilities(gap), rules.probabilities(-2.0 * gap + 1.0), atol=1e-12)
 
 
-@pytest.mark.parametrize(("k", "rest"), [(3, None), (2, "blue"), (1, "something else")])
-def test_values_that_were_not_selected_are_the_rest(rng, k, rest):
-    X = pandas.DataFrame({"color": rng.choice(["blue", "green", "red"], p=[0.2, 0.2, 0.6], size=200)})
-    y = X["color"].map({"blue": 1, "green": 2, "red": 0}) + 3 * (rng.random(200) < 0.1)
-    chosen = SelectKBest(lambda X, y: np.asarray([1.0, 2.0, 3.0]), k=k)
-    rules = rules_of(
-        make_pipeline(OneHotEncoder(sparse_output=False), StandardScaler(), chosen, model()).fit(X, y)
-    )
-    [choice] = rules.choices
-    assert choice == Choice("color", tuple(range(k)), ("blue", "green", "red")[3 - k :], rest)
+def test_a_level_that_a_pipeline_refuses_counts_as_levels_do_on_average(people):
+    X = people["whole"]
+    rules = rules_of(make_pipeline(encoded(OneHotEncoder()), model(order=0)).fit(X, X["color"] == "red"))
+    shares = rules.summary.levels[0]
+    adds = rules.linear[:, rules.layout.features_of(0)]
+    np.testing.assert_allclose(rules.unknown[:, 0], adds @ shares, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        (
+            encoded(OneHotEncoder(sparse_output=False), texts=["color", "size"]),
+            "'size' goes in as a number and as categories",
+        ),
+        (
+            make_column_transformer(
+                (make_pipeline(StandardScaler(), OneHotEncoder(sparse_output=False)), ["size"])
+            ),
+            "'size' is scaled before it is encoded",
+        ),
+        (
+            make_column_transformer((OneHotEncoder(), ["sex"]), (SimpleImputer(missing_values=-1), NUMBERS)),
+            "SimpleImputer takes -1 for missing, which rules cannot; write NaN",
+        ),
+        (make_column_transformer((KNNImputer(), NUMBERS)), "KNNImputer makes features that are not columns"),
+    ],
+    ids=["both", "scaled", "other gaps", "neighbours"],
+)
+def test_what_rules_cannot_say_about_a_table_is_a_sentence(people, steps, message):
+    X = people["whole"].round({"size": -1})
+    fitted = make_pipeline(clone(steps), model()).fit(X, X["color"] == "red")
+    with pytest.raises(ValueError, match=message):
+        rules_of(fitted)
 
 
 def test_mixed_features_are_refused(wine):

@@ -14,9 +14,8 @@ from .report.plots import (
     MembershipDisplay,
 )
 from .rows.blocks import Blocks
+from .rows.columns import Category, Number
 from .rules.base import RuleBase
-from .rules.choices import Choice
-from .rules.columns import Category, Columns, Number
 from .rules.evaluation import Comparison, Evaluation
 from .rules.explanation import Change, Explanation
 from .rules.links import Identity, Link, Proportions, Softmax
@@ -44,8 +43,6 @@ __all__ = [
     "BoundaryDisplay",
     "Category",
     "Change",
-    "Choice",
-    "Columns",
     "Comparison",
     "ConditionsDisplay",
     "ConvergenceDisplay",

@@ -10,12 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from .._progress import count_on
 from .._writing import refuse_unwritable, write
 from ..report.text import shortly
-from ..rules.wording import count
+from ..rules.wording import count, one_line
+from ..tables.columns import remarks
 from ..tables.files import dumps
 from ..tables.model import Model
 from ..tables.reading import Table, only, read, refuse_no_file
@@ -84,9 +86,7 @@ def _places(model: Model, out: Path, page: Path, lost: Mapping[Path, str]) -> di
     """Where model and page are, for machines; and the model itself if it is nowhere."""
     places = {"model": out, "report": page}
     said: dict[str, Any] = {name: None if path in lost else str(path) for name, path in places.items()}
-    return said | (
-        {"rules": json.loads(dumps(model.rules, model.columns, model.evaluations))} if out in lost else {}
-    )
+    return said | ({"rules": json.loads(dumps(model.rules, model.evaluations))} if out in lost else {})
 
 
 def _show_fitted(model: Model, asked: int | None) -> None:
@@ -148,7 +148,7 @@ def predict(options: argparse.Namespace) -> None:
         _check_new(options.out, options.model, options.data)
     model, table = _read(options)
     rules, X = model.rules, model.features(table)
-    _say_missing(model, table)
+    _say_unknown(model, table)
     header, rows = [rules.target_name], rules(X).reshape(-1, 1).tolist()
     if rules.classes is not None:
         header += [f"p({label})" for label in rules.classes.tolist()]
@@ -176,7 +176,7 @@ def explain(options: argparse.Namespace) -> None:
     """Say why one row is answered as it is."""
     model, table = _read(options)
     found = model.explain(table, options.row)
-    _say_missing(model, only(table, options.row))
+    _say_unknown(model, only(table, options.row))
     print(json.dumps({"row": options.row} | found.to_data()) if options.json else found)
 
 
@@ -210,9 +210,20 @@ def info(options: argparse.Namespace) -> None:
         print(json.dumps(_about(model)))
         return
     print(shortly(model.rules, "sessc report shows all"))
+    print(f"\n{_needed(model)}")
     if model.evaluations:
         print()
         _show_measures(model)
+
+
+def _needed(model: Model) -> str:
+    """Which columns a table to be answered for must have."""
+    rules = model.rules
+    used = [one_line(name) for name, one in zip(rules.feature_names, rules.used, strict=True) if one]
+    rest = rules.n_features - len(used)
+    others = f"; {count(rest, 'other column')} may be left out" if rest else ""
+    needed = f"the columns {', '.join(used)}" if used else "no column"
+    return fill(f"A table needs {needed}{others}.", LINE)
 
 
 def _show_measures(model: Model) -> None:
@@ -229,8 +240,8 @@ def _about(model: Model) -> dict[str, Any]:
     return {
         "target": rules.target_name,
         "classes": None if rules.classes is None else rules.classes.tolist(),
-        "features": list(rules.feature_names),
-        "columns": None if model.columns is None else model.columns.names,
+        "columns": list(rules.feature_names),
+        "used": [name for name, one in zip(rules.feature_names, rules.used, strict=True) if one],
         "n_rules": rules.n_rules,
         "order": rules.order,
         "conditions": rules.n_conditions.tolist(),
@@ -244,7 +255,7 @@ def _read(options: argparse.Namespace) -> tuple[Model, Table]:
     return Model.load(options.model), read(options.data, aside)
 
 
-def _say_missing(model: Model, table: Table) -> None:
-    """What missing cells counted as, beside the answers."""
-    for note in model.columns.notes(table) if model.columns else ():
+def _say_unknown(model: Model, table: Table) -> None:
+    """Which cells counted as unknown, beside the answers."""
+    for note in remarks(table, model.rules.columns, model.rules.used):
         aside(note)

@@ -48,6 +48,7 @@ EXAMPLES = {
 }
 
 FILES = {"data": "a table: CSV, TSV or Parquet", "model": "a model that fit wrote"}
+ASKED = {"data": "a table with the columns that the rules use, which info names"}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -71,7 +72,8 @@ def parser() -> argparse.ArgumentParser:
             formatter_class=raw,
         )
         for argument in arguments:
-            one.add_argument(argument, type=Path, help=FILES[argument])
+            about_it = ASKED if "model" in arguments else FILES
+            one.add_argument(argument, type=Path, help=about_it.get(argument, FILES[argument]))
         one.set_defaults(run=run)
         return one
 
@@ -82,7 +84,7 @@ def parser() -> argparse.ArgumentParser:
     fit.add_argument("--conditions", type=float, metavar="C", help="short rules, of so many conditions on average")
     again: dict[str, Any] = {"action": "append", "default": [], "metavar": "COLUMN"}
     fit.add_argument("--skip", **again, help="a column to leave out; repeat for more")
-    fit.add_argument("--categorical", **again, help="a column of numbers that are only names; repeat for more")
+    fit.add_argument("--categorical", **again, help="a column of names, be they numbers or many; repeat for more")
     fit.add_argument(
         "--unbalanced", action="store_true", help="let common classes weigh more (default: all weigh the same)"
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
-from sklearn.impute import SimpleImputer
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -21,42 +20,18 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from ..rows.columns import Category, Number
+from ..rows.missing import is_missing
 from .base import RuleBase, default_names
-from .choices import Choice
+from .units import Feature, in_units
 
 __all__ = ["rules_of"]
-
-FEW_CODES = 10
-"""Codes of categories that are all spelled out."""
-
-
-@dataclass(frozen=True, eq=False)
-class Origin:
-    """A column that an encoder made features of, one for each value."""
-
-    name: str
-    values: tuple[str, ...]
-
-
-class Feature(NamedTuple):
-    """What a column inside a pipeline is: ``factor * original + offset``, of the original of this name."""
-
-    name: str
-    factor: float = 1.0
-    offset: float = 0.0
-    origin: Origin | None = None
-    value: str = ""
-    """Which value of its origin it stands for."""
-
-    def scaled(self, factor: float, offset: float) -> Feature:
-        return self._replace(factor=self.factor * factor, offset=self.offset * factor + offset)
-
 
 Features = list[Feature]
 
 
 def rules_of(model: Any) -> RuleBase:
-    """The rules of a fitted model, in the units and names of what the whole pipeline is given.
+    """The rules of a fitted model, about the table that the whole pipeline is given, and in its units.
 
     Parameters
     ----------
@@ -67,8 +42,10 @@ def rules_of(model: Any) -> RuleBase:
     Returns
     -------
     RuleBase
-        Features made by a ``OneHotEncoder`` are called ``column=category``, and ``choices`` says which belong
-        together; those of an ``OrdinalEncoder`` are codes, which ``column (0 small, 1 large)`` spells out.
+        They answer for the raw table, gaps included, as the pipeline does. What an encoder made of a column is
+        one category again, with its levels; what an imputer fills in is what an unknown cell counts as. A level
+        that the pipeline was not fitted to counts as a missing cell. Columns that never reach the model are not
+        in the rules.
 
     Examples
     --------
@@ -92,37 +69,13 @@ def rules_of(model: Any) -> RuleBase:
     rules, features = rules_of(last), _given(model)
     for step in before:
         features = _after(step, features)
-    return _in_units(rules, features)
-
-
-def _in_units(rules: RuleBase, features: Features) -> RuleBase:
-    factor, offset = (np.asarray(part) for part in zip(*((f.factor, f.offset) for f in features), strict=True))
-    summary = rules.summary and replace(rules.summary, quantiles=(rules.summary.quantiles - offset) / factor)
-    return replace(
-        rules,
-        mean=(rules.mean - offset) / factor,
-        scale=rules.scale / factor,
-        feature_names=tuple(feature.name for feature in features),
-        summary=summary,
-        choices=tuple(_choices(features)),
-    )
-
-
-def _choices(features: Features) -> Iterator[Choice]:
-    """The features of each origin that are left, and what stands where all of them are zero."""
-    for origin in dict.fromkeys(feature.origin for feature in features):
-        if origin is not None:
-            places = tuple(d for d, feature in enumerate(features) if feature.origin is origin)
-            shown = tuple(features[d].value for d in places)
-            rest = [value for value in origin.values if value not in shown]
-            other = None if not rest else rest[0] if len(rest) == 1 else "something else"
-            yield Choice(origin.name, places, shown, other)
+    return in_units(rules, features)
 
 
 def _given(model: Pipeline) -> Features:
     first = next(step for _, step in model.steps if hasattr(step, "n_features_in_"))  # not every word is a step
     names = getattr(first, "feature_names_in_", default_names(first.n_features_in_))
-    return [Feature(str(name)) for name in names]
+    return [Feature(Number(str(name)), place) for place, name in enumerate(names)]
 
 
 def _after(step: Any, features: Features) -> Features:
@@ -162,40 +115,118 @@ def _robust(step: Any, features: Features) -> Features:
 
 
 def _one_hot(step: OneHotEncoder, features: Features) -> Features:
-    found = []
+    found: Features = []
     for k, (feature, categories) in enumerate(zip(features, step.categories_, strict=True)):
+        rare = _rare(step, k)
+        groups = _groups(categories, rare)
         dropped = None if step.drop_idx_ is None else step.drop_idx_[k]
-        origin = Origin(feature.name, tuple(map(str, categories)))
-        shown = [value for c, value in enumerate(origin.values) if c != dropped]
-        found += [Feature(f"{feature.name}={value}", origin=origin, value=value) for value in shown]
-    if len(found) != len(step.get_feature_names_out([f.name for f in features])):
-        raise ValueError(
-            "an encoder that lumps rare categories together cannot be said in words; use rules_ of the last step."
-        )
+        shown = [group for group in range(max(groups) + 1) if dropped is None or group != groups[dropped]]
+        codes = np.equal.outer(groups, shown).astype(float)
+        found += _coded(feature, categories, rare, codes, _unseen(step, max(groups), shown, bool(rare)))
     return found
 
 
+def _unseen(step: OneHotEncoder, last: int, shown: Sequence[int], has_rare: bool) -> np.ndarray | None:
+    """What a level never seen becomes: one of the rare ones, none of all, or a complaint."""
+    if step.handle_unknown == "error":
+        return None
+    return np.equal(shown, last if has_rare and step.handle_unknown != "ignore" else -1).astype(float)
+
+
 def _ordinal(step: OrdinalEncoder, features: Features) -> Features:
-    """Codes stay numbers, which have an order, and the name says what they stand for."""
-    return [f._replace(name=f"{f.name} ({_legend(c)})") for f, c in zip(features, step.categories_, strict=True)]
+    found: Features = []
+    for k, (feature, categories) in enumerate(zip(features, step.categories_, strict=True)):
+        rare, missing = _rare(step, k), np.asarray([is_missing(one) for one in categories.tolist()])
+        codes = np.full(len(categories), float(step.encoded_missing_value))
+        codes[~missing] = _groups(categories[~missing], rare)
+        unseen = None if step.handle_unknown == "error" else np.asarray([step.unknown_value], dtype=float)
+        found += _coded(feature, categories, rare, codes[:, None], unseen)
+    return found
 
 
-def _legend(categories: Sequence[Any]) -> str:
-    codes = [f"{code} {value}" for code, value in enumerate(categories)]
-    return ", ".join(codes if len(codes) <= FEW_CODES else [*codes[:3], "...", codes[-1]])
+def _rare(step: Any, k: int) -> list[Any]:
+    """The levels of one column that an encoder lumps together."""
+    each = getattr(step, "infrequent_categories_", None)
+    return [] if each is None or each[k] is None else np.asarray(each[k]).tolist()
+
+
+def _groups(categories: np.ndarray, rare: Sequence[Any]) -> list[int]:
+    """A number for each level as encoders count them: rare ones come last, as one."""
+    lumped, levels = set(map(_key, rare)), list(map(_key, categories.tolist()))
+    common = {level: group for group, level in enumerate(level for level in levels if level not in lumped)}
+    return [common.get(level, len(common)) for level in levels]
+
+
+def _key(level: Any) -> Any:
+    """A level, or None for all that is missing."""
+    return None if is_missing(level) else level
+
+
+def _coded(
+    feature: Feature, categories: np.ndarray, rare: Sequence[Any], codes: np.ndarray, unseen: np.ndarray | None
+) -> Features:
+    """The columns that an encoder makes of one: rows of ``codes``, one for each category."""
+    table = {_key(one): row for one, row in zip(categories.tolist(), codes, strict=True)}
+    column, values = feature.column, feature.values
+    if values is None:
+        if not feature.is_untouched:
+            raise ValueError(f"{column.name!r} is scaled before it is encoded; use rules_ of the last step.")
+        column = _category(column.name, [one for one in table if one is not None], set(map(_key, rare)))
+        values = np.asarray([*column.levels, *(column.pool or ())[:1]], dtype=object)
+    rows = [_row(table, value, unseen) for value in values]
+    gap = None if feature.unknown is None else _row(table, feature.unknown, unseen)
+    if any(row is None for row in rows):
+        raise ValueError(f"an encoder refuses what one before it makes of {column.name!r}.")
+    made = np.asarray(rows, dtype=float).T
+    gaps = [None] * len(made) if gap is None else gap.tolist()
+    return [feature._replace(column=column, values=own, unknown=one) for own, one in zip(made, gaps, strict=True)]
+
+
+def _category(name: str, levels: Sequence[Any], rare: set[Any]) -> Category:
+    """The column that is encoded; a single rare level is itself."""
+    pool = tuple(level for level in levels if level in rare)
+    if len(pool) < 2:
+        return Category(name, tuple(levels))
+    return Category(name, tuple(level for level in levels if level not in rare), pool)
+
+
+def _row(table: dict[Any, np.ndarray], value: Any, unseen: np.ndarray | None) -> np.ndarray | None:
+    return table.get(_key(value), unseen)
 
 
 def _imputed(step: SimpleImputer, features: Features) -> Features:
+    if not is_missing(step.missing_values):
+        raise ValueError(
+            f"SimpleImputer takes {step.missing_values!r} for missing, which rules cannot; write NaN in the table "
+            "instead."
+        )
     kept = [
-        f
-        for f, value in zip(features, step.statistics_, strict=True)
+        _filled(feature, value)
+        for feature, value in zip(features, step.statistics_, strict=True)
         if step.keep_empty_features or value == value
     ]
-    if step.indicator_ is None:
-        return kept
-    names = [features[d].name for d in step.indicator_.features_]
-    origins = [Origin(name, ("known", "(missing)")) for name in names]
-    return kept + [Feature(f"{origin.name}=(missing)", origin=origin, value="(missing)") for origin in origins]
+    return kept if step.indicator_ is None else kept + _indicated(step.indicator_, features)
+
+
+def _filled(feature: Feature, value: Any) -> Feature:
+    """A column with something in its gaps."""
+    values = feature.values
+    if values is not None:
+        values = np.asarray([value if is_missing(one) else one for one in values])
+    return feature._replace(values=values, unknown=value if is_missing(feature.unknown) else feature.unknown)
+
+
+def _indicated(step: MissingIndicator, features: Features) -> Features:
+    """Columns that say whether a cell is missing."""
+    found = []
+    for feature in (features[d] for d in step.features_):
+        unknown = None if feature.unknown is None else float(is_missing(feature.unknown))
+        if feature.values is None:
+            found.append(feature._replace(factor=0.0, offset=0.0, unknown=unknown))
+        else:
+            gaps = np.asarray([float(is_missing(one)) for one in feature.values])
+            found.append(feature._replace(values=gaps, unknown=unknown))
+    return found
 
 
 def _selected(step: SelectorMixin, features: Features) -> Features:
@@ -203,18 +234,18 @@ def _selected(step: SelectorMixin, features: Features) -> Features:
 
 
 def _by_column(step: ColumnTransformer, features: Features) -> Features:
+    names = [str(name) for name in getattr(step, "feature_names_in_", default_names(len(features)))]
     found: dict[int, Feature] = {}
     for name, transformer, columns in step.transformers_:
         places = step.output_indices_[name]
         if places.stop == places.start or (isinstance(transformer, str) and transformer == "drop"):
             continue
-        made = _after(transformer, [features[d] for d in _places(columns, features)])
+        made = _after(transformer, [features[d] for d in _places(columns, names)])
         found |= dict(zip(range(places.start, places.stop), made, strict=True))
     return [found[k] for k in sorted(found)]
 
 
-def _places(columns: Any, features: Features) -> Sequence[int]:
-    names = [feature.name for feature in features]
+def _places(columns: Any, names: list[str]) -> Sequence[int]:
     if isinstance(columns, str):
         return [names.index(columns)]
     if isinstance(columns, slice):
@@ -247,6 +278,7 @@ STEPS: dict[type, Callable[[Any, Features], Features]] = {
     OneHotEncoder: _one_hot,
     OrdinalEncoder: _ordinal,
     SimpleImputer: _imputed,
+    MissingIndicator: _indicated,
     SelectorMixin: _selected,
     ColumnTransformer: _by_column,
     Pipeline: _nested,

@@ -1,28 +1,78 @@
-"""How to read the columns of a table, learned from the table itself."""
+"""What the columns of a raw table are, judged by its cells, and tables of text as columns of their kinds.
+
+Rules take such columns as they are: what rare levels, gaps and levels never seen count as is theirs to say.
+"""
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from textwrap import shorten
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..rules.columns import ABSENT, Category, Column, Columns, Number, code, listed, number_in
+from ..rows.columns import Category, Column, raw_columns, settle_columns, tally
+from ..rules.wording import count
+from .cells import (
+    NEVER,
+    code,
+    either,
+    listed,
+    looks_dated,
+    looks_numeric,
+    moment_in,
+    number_in,
+    written_with_comma,
+)
 from .errors import TableError
-from .reading import DECIMAL_COMMA, Table
+from .reading import Table
 
-__all__ = ["codes", "digits", "kept_apart", "learn", "quoted", "refuse_slips", "remedy", "slips"]
+__all__ = [
+    "Columns",
+    "asked",
+    "codes",
+    "digits",
+    "kept_apart",
+    "learn",
+    "quoted",
+    "refuse_slips",
+    "remarks",
+    "remedy",
+    "slips",
+    "typed",
+    "unseen",
+]
 
 FEW_CATEGORIES, MOST_CATEGORIES = 10, 50
 """Categories that are never, and always, too many for half the number of rows."""
-ODD_CELLS = 3
+FEW_CELLS = 3
 """Cells that are quoted in a complaint."""
 ZEROS_IN_FRONT = re.compile(r"[+-]?(0*(?=\d))?", re.ASCII)
-THOUSANDS = re.compile(r"[+-]?\d{1,3}([,.' ]\d{3})+([,.]\d+)?")
+
+
+class Kind(NamedTuple):
+    """What all cells of a column are."""
+
+    name: str
+    """In a sentence: a column holds these."""
+    says: Callable[[str], Any]
+    """What a cell says; None if it is of another kind."""
+    looks: Callable[[str], bool]
+    """Whether a cell is probably meant so."""
+    missing: Any
+    dtype: Any
+
+
+NUMBERS = Kind("numbers", number_in, looks_numeric, np.nan, float)
+DATES = Kind("dates", moment_in, lambda cell: moment_in(cell) is not None, NEVER, "datetime64[us]")
+CATEGORIES = Kind("categories", code, bool, None, object)
+
+Kinds = dict[str, Kind]
+"""Of the columns that say something."""
+Columns = dict[str, np.ndarray]
+"""Floats, moments, or texts, by column; with NaN, NaT and None for what is missing."""
 
 
 def learn(
@@ -30,50 +80,57 @@ def learn(
     *,
     skip: Iterable[str] = (),
     categorical: Iterable[str] = (),
+    spelled: Mapping[str, str] | None = None,
     rows: Sequence[int] | None = None,
-) -> tuple[Columns, list[str]]:
-    """How to read the columns of a table, and notes for people on categories and on what was left out.
+) -> tuple[Kinds, dict[str, list[str]]]:
+    """What the columns of a table are, and notes for people on each: categories, dates and what was left out.
 
     A column whose every cell is a number is one of numbers, unless it is called categorical or holds codes, such
-    as both 007 and 7. One that holds mostly numbers is refused: a single slip would otherwise make categories of
-    all its numbers. Columns that say nothing, because they are empty, always the same, or different text in nearly
-    every row, are left out.
+    as both 007 and 7; and one whose every cell is a date is one of dates. One that holds mostly numbers or dates
+    is refused: a single slip would otherwise make categories of all of them. Columns that say nothing, because
+    they are empty, always the same, or different text in nearly every row, are left out.
 
-    ``rows`` are the numbers of the rows in their file, if they do not count from 1.
+    ``spelled`` are notes on columns of codes, by their names, if more is known of them than these rows show, and
+    ``rows`` the numbers of the rows in their file, if they do not count from 1.
     """
     skip, categorical = set(skip), set(categorical)
     rows = rows or range(1, 1 + len(next(iter(table.values()), ())))
     refuse_slips(table, rows, skip | categorical)
-    spelled = codes(table, skip | categorical)
-    asked = {name: cells for name, cells in table.items() if name not in skip}
-    judged = [_judged(name, cells, rows, name in categorical | spelled.keys()) for name, cells in asked.items()]
-    found = Columns(tuple(column for column, _ in judged if column is not None))
-    notes = [*spelled.values(), *(note for _, note in judged if note)]
-    if twice := [feature for feature, n in Counter(found.features).items() if n > 1]:
-        raise ValueError(f"two columns give a feature called {twice[0]!r}; rename one of them.")
-    if not found.each:
-        why = "; ".join(notes) or ("all are skipped" if table else "there is no other")
+    spelled = codes(table, skip | categorical) if spelled is None else spelled
+    judged = {
+        name: _judged(name, cells, rows, name in categorical, name in spelled)
+        for name, cells in table.items()
+        if name not in skip
+    }
+    both = {name: (spelled.get(name), note) for name, (_, note) in judged.items()}
+    notes = {name: [note for note in each if note] for name, each in both.items()}
+    kinds = {name: kind for name, (kind, _) in judged.items() if kind is not None}
+    if not kinds:
+        said = "; ".join(note for each in notes.values() for note in each)
+        why = said or ("all are skipped" if table else "there is no other")
         raise ValueError(f"no column is left to learn from: {why}.")
-    return found, notes
+    return kinds, notes
 
 
 def _judged(
-    name: str, cells: Sequence[str | None], rows: Sequence[int], as_names: bool
-) -> tuple[Column | None, str | None]:
+    name: str, cells: Sequence[str | None], rows: Sequence[int], is_asked: bool, is_code: bool
+) -> tuple[Kind | None, str | None]:
     """What a column is, if it says anything, and a note if that is worth one."""
     known = [(row, code(cell)) for row, cell in zip(rows, cells, strict=True) if cell is not None]
-    texts, absent = [cell for _, cell in known], len(cells) - len(known)
+    texts = [cell for _, cell in known]
     different, numbers = sorted(set(texts)), [number_in(cell) for cell in texts]
     if len(different) < 2:
-        return None, f"{name}: left out, it {_always(different, absent)}"
+        return None, f"{name}: left out, it {_always(different, len(cells) - len(known))}"
     if _counts_rows(numbers, [row for row, _ in known]):
         return None, f"{name}: left out, it only counts the rows"
-    if None not in numbers and not as_names:
-        return Number(name, float(np.median(np.asarray(numbers, float)))), None
-    if len(different) > min(MOST_CATEGORIES, max(FEW_CATEGORIES, 0.5 * len(texts))):
+    if not (is_asked or is_code) and None not in numbers:
+        return NUMBERS, None
+    if not is_asked and None not in map(moment_in, different):
+        first, *_, last = (str(moment_in(cell))[:10] for cell in different)
+        return DATES, f"{name}: dates from {first} to {last}"
+    if not is_asked and len(different) > min(MOST_CATEGORIES, max(FEW_CATEGORIES, 0.5 * len(texts))):
         return None, f"{name}: left out, it has {len(different)} different texts in {len(texts)} rows"
-    note = f"{name}: {len(different)} categories ({shorten(listed(different), 50)})"
-    return _category(name, texts, absent), note
+    return _judged_category(name, cells, different)
 
 
 def _always(different: Sequence[str], absent: int) -> str:
@@ -86,44 +143,163 @@ def _counts_rows(numbers: list[float | None], rows: Sequence[int]) -> bool:
     return len(numbers) > 2 and any(numbers == [float(row - 1 + first) for row in rows] for first in (0, 1))
 
 
-def _category(name: str, known: list[str], absent: int) -> Category:
-    counts = Counter(known)
-    values = tuple(sorted(counts)) + ((ABSENT,) if absent else ())
-    return Category(name, values, ABSENT if absent else counts.most_common(1)[0][0])
+def _judged_category(
+    name: str, cells: Sequence[str | None], different: Sequence[str]
+) -> tuple[Kind | None, str | None]:
+    """Categories, if enough rows have some of them, with a note on which count by themselves."""
+    [column] = settle_columns([name], tally(raw_columns(typed({name: cells}, {name: CATEGORIES})), None))
+    assert isinstance(column, Category)
+    if column.n_levels < 2:
+        rest = f"all but a few rows have {column.levels[0]!r}" if column.levels else None
+        return None, f"{name}: left out, {rest or f'few rows have any of its {len(different)} texts'}"
+    note = f"{name}: {len(different)} categories"
+    rare = len(different) - len(column.levels)
+    if not rare:
+        return CATEGORIES, f"{note} ({shorten(listed(different), 50)})"
+    fate = "missing" if column.pool is None else f"one, {column.labels[-1]!r}"
+    return CATEGORIES, f"{note}, of which {rare} that few rows have {'counts' if rare == 1 else 'count'} as {fate}"
+
+
+def typed(table: Mapping[str, Sequence[str | None]], kinds: Kinds) -> Columns:
+    """The columns of these kinds; a cell of another kind counts as missing."""
+    return {name: _of_kind(table[name], kind) for name, kind in kinds.items()}
+
+
+def _of_kind(cells: Sequence[str | None], kind: Kind) -> np.ndarray:
+    values = (None if cell is None else kind.says(cell) for cell in cells)
+    return np.asarray([kind.missing if value is None else value for value in values], dtype=kind.dtype)
+
+
+def asked(table: Table, columns: Sequence[Column], used: Iterable[bool], first: int = 1) -> Columns:
+    """A raw table as the columns that rules are about; those they do not use may be absent, and others there.
+
+    ``first`` is the number of its first row, for complaints.
+    """
+    needed = [column.name for column, one in zip(columns, used, strict=True) if one]
+    if lacking := [name for name in needed if name not in table]:
+        there = f"it has {', '.join(table)}" if table else "it has none"
+        raise ValueError(f"the table has no column {either(list(map(repr, lacking)))}; {there}.")
+    n_rows = len(next(iter(table.values()), ()))
+    found = {}
+    for column in columns:
+        cells = table.get(column.name, [None] * n_rows)
+        if column.name in needed:
+            _refuse_others(column, cells, first)
+        found[column.name] = _known(column, cells)
+    return found
+
+
+def _kind_of(column: Column) -> Kind:
+    return CATEGORIES if isinstance(column, Category) else DATES if column.is_date else NUMBERS
+
+
+def _refuse_others(column: Column, cells: Sequence[str | None], first: int) -> None:
+    """Complain about a cell that is of another kind than its column."""
+    kind = _kind_of(column)
+    for row, cell in enumerate(cells, first):
+        if cell is not None and kind.says(cell) is None:
+            where = f"row {row} has {shorten(cell, 30)!r} in column {column.name!r}"
+            raise ValueError(f"{where}, which holds {kind.name}; correct the cell, or empty it if it is unknown.")
+
+
+def _known(column: Column, cells: Sequence[str | None]) -> np.ndarray:
+    """Cells as rules about this column take them."""
+    if not isinstance(column, Category):
+        return _of_kind(cells, _kind_of(column))
+    level = _levels(column)
+    return np.asarray([None if cell is None else level(cell) for cell in cells], dtype=object)
+
+
+def _levels(column: Category) -> Callable[[str], Any]:
+    """What gives the level that a text stands for, or the text itself if there is none."""
+    levels = (*column.levels, *(column.pool or ()))
+    texts = {level: level for level in levels if isinstance(level, str)}
+    flags = {str(level).lower(): level for level in levels if str(level).lower() in ("false", "true")}
+    numbers = {float(level): level for level in levels if not isinstance(level, str)}
+
+    def level(cell: str) -> Any:
+        tried: tuple[tuple[Any, dict[Any, Any]], ...] = (
+            (cell, texts),
+            (code(cell), texts),
+            (cell.lower(), flags),
+            (number_in(cell), numbers),
+        )
+        return next((known[key] for key, known in tried if key in known), cell)
+
+    return level
+
+
+def unseen(column: Column, cells: Sequence[str | None]) -> Counter[str]:
+    """Cells that rules about this column do not know, and how often each is there."""
+    texts = Counter(cell for cell in cells if cell is not None)
+    if not isinstance(column, Category):
+        kind = _kind_of(column)
+        return Counter({cell: n for cell, n in texts.items() if kind.says(cell) is None})
+    known = ~np.isnan(column.codes(_known(column, list(texts)).tolist()))
+    return Counter({cell: n for (cell, n), one in zip(texts.items(), known, strict=True) if not one})
+
+
+def remarks(table: Table, columns: Sequence[Column], used: Iterable[bool]) -> list[str]:
+    """What of a table counts as unknown, for people."""
+    found = []
+    for column in (column for column, one in zip(columns, used, strict=True) if one):
+        cells = table.get(column.name, [])
+        if absent := sum(cell is None for cell in cells):
+            verb = "counts" if absent == 1 else "count"
+            found.append(f"{column.name}: {count(absent, 'missing cell')} {verb} as unknown")
+        if odd := unseen(column, cells):
+            found.append(_strange(column.name, odd))
+    return found
+
+
+def _strange(name: str, odd: Counter[str]) -> str:
+    total = sum(odd.values())
+    texts = [repr(shorten(cell, 30)) for cell, _ in odd.most_common(FEW_CELLS)]
+    texts += [f"{len(odd) - FEW_CELLS} other texts"] if len(odd) > FEW_CELLS else []
+    verb, they = ("holds", "it counts") if total == 1 else ("hold", "they count")
+    cells = f"{count(total, 'cell')} of {name} {verb} {either(texts)}"
+    return f"{cells}, which the model has never seen; {they} as unknown"
 
 
 def refuse_slips(table: Table, rows: Sequence[int], sure: Iterable[str] = ()) -> None:
-    """Complain about columns that hold mostly numbers, with the cells that are none; of some it is sure."""
+    """Complain about columns of mostly numbers, or dates, with the cells that are none; of some it is sure."""
     sure = set(sure)
     if unknown := sorted(sure - set(table)):
         raise ValueError(f"there is no column {unknown[0]!r}; there are {', '.join(table)}.")
-    found = {name: odd for name, cells in table.items() if name not in sure and (odd := slips(cells, rows))}
+    found = {
+        name: (kind, odd)
+        for name, cells in table.items()
+        for kind in (NUMBERS, DATES)
+        if name not in sure and (odd := slips(cells, rows, kind))
+    }
     if not found:
         return
-    name, odd = next(iter(found.items()))
+    name, (kind, odd) = next(iter(found.items()))
     also = f"; {' and '.join(map(repr, list(found)[1:4]))} likewise" if len(found) > 1 else ""
-    what = f"column {name!r} holds numbers, but {quoted(odd)}; {remedy(odd)}"
+    what = f"column {name!r} holds {kind.name}, but {quoted(odd)}; {remedy(odd)}"
     raise TableError(what, ("categorical", [name]), ("skip", [name]), rest=also)
 
 
-def slips(cells: Sequence[str | None], rows: Sequence[int]) -> list[tuple[int, str]]:
-    """Numbers and texts of the rows in which a column that holds mostly numbers holds none."""
+def slips(cells: Sequence[str | None], rows: Sequence[int], kind: Kind = NUMBERS) -> list[tuple[int, str]]:
+    """Numbers and texts of the rows in which a column that holds mostly one kind of cell holds another."""
     numbered = zip(rows, cells, strict=True)
     known = [(row, cell) for row, cell in numbered if cell is not None]
-    meant = sum(_meant_as_number(cell) for _, cell in known)
-    return [(row, cell) for row, cell in known if number_in(cell) is None] if 2 * meant > len(known) else []
+    meant = sum(kind.looks(cell) for _, cell in known)
+    return [(row, cell) for row, cell in known if kind.says(cell) is None] if 2 * meant > len(known) else []
 
 
 def quoted(odd: list[tuple[int, str]]) -> str:
     """Cells with their rows, the first few of them."""
-    some = ", ".join(f"{shorten(cell, 30)!r} in row {row}" for row, cell in odd[:ODD_CELLS])
-    return some + (f" and {len(odd) - ODD_CELLS} more" if len(odd) > ODD_CELLS else "")
+    some = ", ".join(f"{shorten(cell, 30)!r} in row {row}" for row, cell in odd[:FEW_CELLS])
+    return some + (f" and {len(odd) - FEW_CELLS} more" if len(odd) > FEW_CELLS else "")
 
 
 def remedy(odd: list[tuple[int, str]]) -> str:
     """What to do about them."""
-    if any(_written_with_comma(cell) for _, cell in odd):
+    if any(written_with_comma(cell) for _, cell in odd):
         return "write decimals with a point and thousands with nothing"
+    if any(looks_dated(cell) for _, cell in odd):
+        return "write dates as 2020-01-31 or leave the cells empty"
     return "correct the cell or leave it empty" if len(odd) == 1 else "correct these cells or leave them empty"
 
 
@@ -152,15 +328,3 @@ def digits(cell: str) -> tuple[str, str]:
     zeros = ZEROS_IN_FRONT.match(cell)[1] or ""  # type: ignore[index]
     unsigned = cell.lstrip("+-")
     return zeros, (unsigned if unsigned.isdecimal() else str(abs(int(float(cell))))).lstrip("0")
-
-
-def _meant_as_number(cell: str) -> bool:
-    """Whether a cell is a number, infinite, or written as people write numbers elsewhere."""
-    try:
-        return "_" not in cell and not math.isnan(float(cell))
-    except ValueError:
-        return _written_with_comma(cell)
-
-
-def _written_with_comma(cell: str) -> bool:
-    return bool(DECIMAL_COMMA.fullmatch(cell) or THOUSANDS.fullmatch(cell))

@@ -1,21 +1,20 @@
-"""A model as it is shipped: rules, how raw tables become their features, and how well they did."""
+"""A model as it is shipped: rules for raw tables, and how well they did."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..report.onnx import to_onnx
 from ..rules.base import RuleBase
-from ..rules.columns import Columns, number_in
 from ..rules.evaluation import Evaluation
 from ..rules.explanation import Explanation
+from .columns import asked
 from .files import load, save
-from .reading import Table, only, table_of, unheard
+from .reading import only, table_of, unheard
 from .training import train
 
 if TYPE_CHECKING:
@@ -26,23 +25,15 @@ __all__ = ["Model"]
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Rules with everything that is needed to use them on raw tables: what ``sessc fit`` writes.
+    """Rules that take raw tables, as files have them, with how well they did: what ``sessc fit`` writes.
 
-    To change the rules of a file and keep what it says about columns, change them here and not in a
-    :class:`RuleBase`, which knows features only:
-
-    >>> import sessc
-    >>> model = sessc.Model.load("patients.rules.json")  # doctest: +SKIP
-    >>> changed = model.rules.with_condition(1, "age", about=60)  # doctest: +SKIP
-    >>> model.with_rules(changed).save("changed.json")  # doctest: +SKIP
-
-    ``sessc predict changed.json new.csv`` then takes the same raw table as before.
+    A raw table is one of texts: a file, a data frame or a dict of columns. Only columns that the rules use need to
+    be there, in any order; others are ignored. A cell that is empty, or a text that the rules have never seen in
+    a category, is unknown to them.
 
     Parameters
     ----------
     rules : RuleBase
-    columns : Columns, optional
-        How tables are read; None if rows are numbers already.
     evaluations : dict of Evaluation
         Measures on rows that were held out, by the name of what was measured.
     notes : tuple of str
@@ -50,16 +41,8 @@ class Model:
     """
 
     rules: RuleBase
-    columns: Columns | None = None
     evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.columns is not None and tuple(self.columns.features) != self.rules.feature_names:
-            raise ValueError(
-                f"the columns give the features {', '.join(self.columns.features)}, "
-                f"and the rules are about {', '.join(self.rules.feature_names)}."
-            )
 
     @classmethod
     def fit(
@@ -80,14 +63,14 @@ class Model:
     ) -> Model:
         """Learn rules from a raw table, as ``sessc fit`` does.
 
-        Everything is learned from the same rows: how columns are read, what missing cells count as, and the rules.
-        The others are held out, and ``evaluations`` is about those alone, with a linear model to compare with. A
-        cell that only they have, such as a rare category, counts there as missing.
+        Everything is learned from the same rows: what columns are, which categories are rare, what missing cells
+        count as, and the rules. The others are held out, and ``evaluations`` is about those alone, with a linear
+        model to compare with. A category that only they have counts there as missing.
 
         Parameters
         ----------
         table : data frame, dict of columns, or path of a CSV, TSV or Parquet file
-            Numbers, categories and missing cells.
+            Numbers, dates such as 2020-01-31, categories and missing cells.
         target : str
             The column to predict. Rows without it are left out.
         task : {"classes", "number"}, optional
@@ -99,7 +82,7 @@ class Model:
         skip : names of columns
             To be left out.
         categorical : names of columns
-            Of numbers that are only names, such as postcodes.
+            Of numbers that are only names, such as postcodes, or of many texts: rare ones count as one.
         class_weight : "balanced", dict or None, default="balanced"
             By default all classes weigh the same; with None common ones weigh more.
         held_out : float, default=0.25
@@ -133,7 +116,7 @@ class Model:
             say=say,
             watch=watch,
         )
-        return cls(found.rules, found.columns, found.evaluations, (*heard, *found.notes))
+        return cls(found.rules, found.evaluations, (*heard, *found.notes))
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Model:
@@ -142,15 +125,15 @@ class Model:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the model to a JSON file, which people can read."""
-        save(self.rules, path, self.columns, self.evaluations)
+        save(self.rules, path, self.evaluations)
 
     def with_rules(self, rules: RuleBase) -> Model:
-        """The model with other rules for the same columns, and without measures, which were of the rules before.
+        """The model with other rules, and without measures, which were of the rules before.
 
         Parameters
         ----------
         rules : RuleBase
-            About the same features, such as ``model.rules`` changed by hand.
+            Such as ``model.rules`` changed by hand.
 
         Returns
         -------
@@ -158,10 +141,22 @@ class Model:
         """
         return replace(self, rules=rules, evaluations={})
 
-    def features(self, table: Any, first: int = 1) -> np.ndarray:
-        """A raw table as the numbers that the rules are about; ``first`` is the number of its first row."""
-        cells = table_of(table)
-        return self.columns.encode(cells, first) if self.columns else _plain(cells, self.rules.feature_names)
+    def features(self, table: Any, first: int = 1) -> dict[str, np.ndarray]:
+        """A raw table as the columns that the rules are about, of the kinds they know: what ``rules`` take.
+
+        Parameters
+        ----------
+        table : data frame, dict of columns, or path
+            As for ``predict``.
+        first : int, default=1
+            The number of its first row, for complaints.
+
+        Returns
+        -------
+        dict of arrays of shape (n_rows,)
+            Numbers, moments, or levels, with NaN, NaT or None where a cell is missing.
+        """
+        return asked(table_of(table), self.rules.columns, self.rules.used, first)
 
     def predict(self, table: Any) -> np.ndarray:
         """The predicted class or value of each row of a raw table.
@@ -169,7 +164,7 @@ class Model:
         Parameters
         ----------
         table : data frame, dict of columns, or path
-            With the columns of the table the model was fitted to, and perhaps others; cells may be missing.
+            With the columns that the rules use, and perhaps others; cells may be missing.
 
         Returns
         -------
@@ -195,7 +190,8 @@ class Model:
 
     def explain(self, table: Any, row: int) -> Explanation:
         """Why one row of a raw table, counted from 1, is answered as it is; other rows may be anything."""
-        return self.rules.explain(self.features(only(table_of(table), row), row)[0])
+        cells = self.features(only(table_of(table), row), row)
+        return self.rules.explain({name: column[0] for name, column in cells.items()})
 
     def to_html(
         self, path: str | os.PathLike | None = None, *, title: str | None = None, examples: Any = None
@@ -220,31 +216,15 @@ class Model:
         return self.rules.to_html(path, title=title, evaluations=self.evaluations, examples=rows)
 
     def to_onnx(self) -> ModelProto:
-        """The model as an ONNX model of raw columns, which other programs and languages can run.
-
-        It has an input (n, 1) for each column: double for numbers, where NaN is missing, and text for categories,
-        where "" is missing and a text never seen is none of the categories. What comes out is as for
-        :meth:`RuleBase.to_onnx`, and so is what goes in if the model has no ``columns``.
+        """The model as an ONNX model of raw columns, as :meth:`RuleBase.to_onnx` makes it.
 
         Returns
         -------
         onnx.ModelProto
             Write it with ``onnx.save(model, path)``.
         """
-        return to_onnx(self.rules, self.columns)
+        return self.rules.to_onnx()
 
 
 def _names(given: Iterable[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
-
-
-def _plain(table: Table, names: Sequence[str]) -> np.ndarray:
-    if missing := [name for name in names if name not in table]:
-        raise ValueError(f"the table has no column {missing[0]!r}; it has {', '.join(table)}.")
-    for name in names:
-        if None in table[name]:
-            raise ValueError(f"column {name!r} has missing cells, and the model does not say what they count as.")
-    values = [[number_in(cell) for cell in table[name] if cell is not None] for name in names]
-    if any(None in column for column in values):
-        raise ValueError("the model is about numbers, and the table has cells that are none.")
-    return np.asarray(values, dtype=float).T

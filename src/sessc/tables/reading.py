@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -13,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DECIMAL_COMMA", "Table", "only", "read", "refuse_no_file", "table_of", "unheard"]
+from .cells import DECIMAL_COMMA
+
+__all__ = ["Table", "only", "read", "refuse_no_file", "table_of", "unheard"]
 
 MISSING = frozenset({"", "na", "n/a", "nan", "nat", "<na>", "null", "none", "?", "(missing)"})
 """What stands for a missing cell, in any case."""
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 
 Table = dict[str, list[str | None]]
 """Cells as text, by column; None is missing."""

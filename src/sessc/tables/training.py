@@ -9,17 +9,20 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from ..rows.columns import Column, raw_columns, settle_columns, tally
 from ..rules.base import RuleBase
-from ..rules.columns import Column, Columns, code, listed, number_in
 from ..rules.evaluation import Evaluation, measured
 from ..rules.wording import count
 from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
-from .columns import codes, digits, kept_apart, learn, quoted, refuse_slips, remedy, slips
+from .cells import code, listed, number_in
+from .columns import Columns, codes, digits, kept_apart, learn, quoted, refuse_slips, remedy, slips, typed, unseen
 from .errors import ParameterError, TableError
 from .reading import Table
 
@@ -35,7 +38,6 @@ class Trained(NamedTuple):
     """What was learned from a table."""
 
     rules: RuleBase
-    columns: Columns
     evaluations: dict[str, Evaluation]
     """Measures on the rows held out."""
     notes: tuple[str, ...]
@@ -79,20 +81,23 @@ def train(
     y, part, rest = lesson.y, lesson.train, lesson.test
     kind = "a number" if lesson.is_number else f"one of {len(set(y.tolist()))} classes"
     say(f"{len(y)} rows; {target} is {kind}.")
-    columns, cells, notes = _read(lesson, skip, categorical)
+    columns, notes = _read(lesson, skip, categorical)
     for note in notes:
         say(f"  {note}")
-    X = columns.encode(cells)
-    say(f"Learning from {len(part)} rows and {count(X.shape[1], 'feature')}; {len(rest)} rows are held out ...")
+    n_columns = count(len(columns), "column")
+    say(f"Learning from {len(part)} rows and {n_columns}; {len(rest)} rows are held out ...")
     estimator = _estimator(lesson.is_number, n_rules, conditions, class_weight, random_state)
     watch(estimator)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # folds can do without it
-        estimator.fit(X[part], y[part])
-    names = tuple(columns.features)
-    rules = replace(estimator.rules_, feature_names=names, target_name=target, choices=columns.choices)
-    evaluations = {"rules": rules.evaluate(X[rest], y[rest])} | _line(lesson, X, class_weight)
-    return Trained(rules, columns, evaluations, tuple(notes))
+        estimator.fit(_rows(columns, part), y[part])
+    rules = replace(estimator.rules_, target_name=target)
+    evaluations = {"rules": rules.evaluate(_rows(columns, rest), y[rest])}
+    return Trained(rules, evaluations | _line(lesson, rules, columns, class_weight), tuple(notes))
+
+
+def _rows(columns: Columns, rows: np.ndarray) -> Columns:
+    return {name: cells[rows] for name, cells in columns.items()}
 
 
 def _posed(
@@ -206,34 +211,28 @@ def _unevenness(y: np.ndarray, class_weight: Any) -> list[str]:
     return [f"{rare}, but all classes weigh the same: probabilities are as if they were equally common"]
 
 
-def _read(lesson: Lesson, skip: Iterable[str], categorical: Iterable[str]) -> tuple[Columns, Table, list[str]]:
-    """The columns as the rows to learn from have them, the cells as those can be taken, and notes on both.
+def _read(lesson: Lesson, skip: Iterable[str], categorical: Iterable[str]) -> tuple[Columns, list[str]]:
+    """The columns, of the kinds that they are in the rows to learn from, and notes on them.
 
     Slips and codes are looked for in all rows: they are in the spelling of the table, and nothing that is learned.
     """
     table, part = lesson.table, sorted(lesson.train.tolist())
     refuse_slips(table, lesson.numbers, {*skip, *categorical})
     spelled = codes(table, {*skip, *categorical})
-    numbers = [lesson.numbers[k] for k in part]
-    texts = {*categorical, *spelled}
-    columns, notes = learn(_taken(table, part), skip=skip, categorical=texts, rows=numbers)
-    notes = [*spelled.values(), *notes]
-    known = {column.name: _known(column, table[column.name]) for column in columns.each}
-    unseen = [note for column in columns.each if (note := _unseen(column, table[column.name]))]
-    return columns, table | known, [*lesson.notes, *notes, *columns.notes(table), *unseen]
+    known, numbers = _taken(table, part), [lesson.numbers[k] for k in part]
+    kinds, notes = learn(known, skip=skip, categorical=categorical, spelled=spelled, rows=numbers)
+    for column in settle_columns(list(kinds), tally(raw_columns(typed(known, kinds)), None)):
+        notes[column.name] += _notes(column, table[column.name], known[column.name])
+    return typed(table, kinds), [*lesson.notes, *(note for each in notes.values() for note in each)]
 
 
-def _known(column: Column, cells: Sequence[str | None]) -> list[str | None]:
-    """The cells of a column, as if those were missing that rows to learn from do not have."""
-    return [cell if cell is not None and column.knows(cell) else None for cell in cells]
-
-
-def _unseen(column: Column, cells: Sequence[str | None]) -> str | None:
-    odd = sorted({cell for cell in cells if cell is not None and not column.knows(cell)})
+def _notes(column: Column, cells: Sequence[str | None], known: Sequence[str | None]) -> list[str]:
+    """How many cells are missing, and which only rows have that nothing is learned from."""
+    absent, odd = sum(cell is None for cell in cells), sorted(unseen(column, cells).keys() - set(known))
+    found = [f"{column.name}: {count(absent, 'missing cell')}"] if absent else []
     verb = ("is", "counts") if len(odd) == 1 else ("are", "count")
-    return (
-        f"{column.name}: {listed(odd)} {verb[0]} only in rows held out, and {verb[1]} as missing" if odd else None
-    )
+    only = f"{column.name}: {listed(odd)} {verb[0]} only in rows held out, and {verb[1]} as missing"
+    return [*found, only] if odd else found
 
 
 def _estimator(
@@ -251,13 +250,22 @@ def _estimator(
     return TSKClassifierCV(class_weight=class_weight, **settings)
 
 
-def _line(lesson: Lesson, X: np.ndarray, class_weight: Any) -> dict[str, Evaluation]:
+def _line(lesson: Lesson, rules: RuleBase, columns: Columns, class_weight: Any) -> dict[str, Evaluation]:
     """How what every rule model should be compared with does on the rows held out."""
-    y, part, rest = lesson.y, lesson.train, lesson.test
+    X, y, part, rest = rules.cells(columns), lesson.y, lesson.train, lesson.test
+    prepared = _prepared(rules)
     if lesson.is_number:
-        line = make_pipeline(StandardScaler(), Ridge(1e-6)).fit(X[part], y[part])
+        line = make_pipeline(*prepared, Ridge(1e-6)).fit(X[part], y[part])
         return {"linear regression": measured(y[rest], line.predict(X[rest]), None, None)}
-    line = make_pipeline(StandardScaler(), LogisticRegression(class_weight=class_weight, max_iter=10_000))
+    line = make_pipeline(*prepared, LogisticRegression(class_weight=class_weight, max_iter=10_000))
     line.fit(X[part], y[part])
     odds = line.predict_proba(X[rest])
     return {"logistic regression": measured(y[rest], line.predict(X[rest]), odds, line.classes_)}
+
+
+def _prepared(rules: RuleBase) -> tuple[Any, Any]:
+    """What a line needs of cells: medians in the gaps of numbers, and a column for each level."""
+    is_number = np.asarray(rules.layout.levels) == 0
+    levels = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    filled = SimpleImputer(strategy="median")
+    return make_column_transformer((filled, is_number), (levels, ~is_number)), StandardScaler()
