@@ -370,11 +370,13 @@ def cells_of(X: Any, columns: Sequence[Column]) -> np.ndarray:
 
 def _cells(raw: Raw, column: Column) -> np.ndarray:
     if isinstance(column, Number):
-        if raw.levels is not None and (there := [level for level in raw.levels]):
+        if raw.levels is None:
+            return raw.values.astype(float)
+        if texts := [level for level in raw.levels if isinstance(level, str)]:
             raise ValueError(
-                f"Column {column.name!r} of X holds text such as {there[0]!r}, and the model knows numbers there."
+                f"Column {column.name!r} of X holds text such as {texts[0]!r}, and the model knows numbers there."
             )
-        return raw.values.astype(float) if raw.levels is None else np.full(len(raw.values), np.nan)
+        return np.append(np.asarray(raw.levels, dtype=float), np.nan)[raw.values]
     raw = _as_levels(raw)
     return np.append(column.codes(raw.levels or []), np.nan)[raw.values]
 

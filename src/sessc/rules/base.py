@@ -335,11 +335,19 @@ class RuleBase(Forms):
         xp, layout = array_namespace(numbers), self.layout
         if layout.n_numbers == self.n_features:
             return numbers * numbers
-        shares, group = self.fill[layout.n_numbers :], layout.group[layout.n_numbers :]
+        shares, group = self._shares, layout.group[layout.n_numbers :]
         by_level = like(np.eye(self.n_features)[group] * shares[:, None], levels)
         apart = levels - (levels @ by_level) @ like(np.eye(self.n_features)[group].T, levels)
         of_numbers = like(np.eye(self.n_features)[layout.numbers], numbers)
         return xp.matmul(numbers * numbers, of_numbers) + (apart * apart) @ by_level
+
+    @property
+    def _shares(self) -> np.ndarray:
+        """How often each level occurs among known cells, as far as that is known, (all levels,)."""
+        if self.summary is None:
+            return self.fill[self.layout.n_numbers :]
+        totals = [max(float(np.sum(shares)), np.finfo(float).tiny) for shares in self.summary.levels]
+        return np.concatenate([shares / total for shares, total in zip(self.summary.levels, totals, strict=True)])
 
     @property
     def _constants(self) -> np.ndarray:

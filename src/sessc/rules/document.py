@@ -146,11 +146,11 @@ def _summary(summary: Summary | None) -> dict[str, Any] | None:
         "support": None if summary.support is None else summary.support.tolist(),
         "levels": [shares.tolist() for shares in summary.levels],
         "missing": np.asarray(summary.missing).tolist(),
-        "reach": None if summary.reach is None else [_finite(row) for row in summary.reach.tolist()],
+        "reach": None if summary.reach is None else [_known(row) for row in summary.reach.tolist()],
     }
 
 
-def _finite(values: list[float]) -> list[float | None]:
+def _known(values: list[float]) -> list[float | None]:
     """Numbers, None for those that are infinite."""
     return [value if math.isfinite(value) else None for value in values]
 

@@ -108,7 +108,7 @@ def in_units(rules: RuleBase, features: Sequence[Feature]) -> RuleBase:
         scale=np.asarray([one.scale for one in said]),
         limits=None if rules.limits is None else np.asarray([one.limits for one in said]).T,
         columns=tuple(one.column for one in said),
-        summary=rules.summary and _summary(rules.summary, said),
+        summary=rules.summary and _summary(rules.summary, said, parts),
     )
 
 
@@ -119,14 +119,25 @@ def _consequents(rules: RuleBase, said: Sequence[Said], numbers_first: Sequence[
     return np.concatenate([constants[:, None], *(one.slopes for one in numbers_first)], axis=1)
 
 
-def _summary(inside: Summary, said: Sequence[Said]) -> Summary:
+def _summary(inside: Summary, said: Sequence[Said], parts: Sequence[Sequence[Part]]) -> Summary:
     return replace(
         inside,
         quantiles=np.stack([one.quantiles for one in said], axis=1),
         counts=np.stack([one.counts for one in said]),
         levels=tuple(one.levels for one in said),
         missing=np.asarray([one.missing for one in said]),
+        reach=None if inside.reach is None else _reach(inside.reach, said, parts),
     )
+
+
+def _reach(inside: np.ndarray, said: Sequence[Said], parts: Sequence[Sequence[Part]]) -> np.ndarray:
+    """How far conditions reach, known where a column is made into one: but for what they add whatever the cell is."""
+    unknown = np.full(len(inside), np.inf)
+    found = [
+        inside[:, own[0].inside] - one.constants if len(own) == 1 else unknown
+        for one, own in zip(said, parts, strict=True)
+    ]
+    return np.stack(found, axis=1)
 
 
 def _is_category(rules: RuleBase, parts: Sequence[Part]) -> bool:
