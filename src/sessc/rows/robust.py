@@ -32,19 +32,25 @@ def robust(rows: Rows, standardize: bool) -> tuple[Rows, Extent]:
     low, high = quantiles_of(rows)
     room = ROOM * (high - low)
     categories = np.zeros(rows.n_features, bool) if rows.levels is None else np.asarray(rows.levels) > 0
-    limits = np.where(categories, -np.inf, low - room), np.where(categories, np.inf, high + room)
-    rows = rows.clipped(tuple(rows.at_home(like(limit, to_numpy(low))) for limit in limits))  # type: ignore[arg-type]
-    extent = measure(rows)
+    bulk, limits = (
+        (np.where(categories, -np.inf, low - more), np.where(categories, np.inf, high + more)) for more in (0 * room, room)
+    )
+    extent = measure(_held(rows, bulk))  # beyond it no cell counts for more
     xp = array_namespace(extent.center)
     scale = xp.ones_like(extent.center)
     if standardize:
-        bulk = like(np.where(categories, 0.0, (high - low) / LONGEST), extent.center)
-        scale = xp.where(extent.spread > 0, xp.maximum(extent.spread, bulk), scale)
+        span = like(np.where(categories, 0.0, (high - low) / LONGEST), extent.center)
+        scale = xp.where(extent.spread > 0, xp.maximum(extent.spread, span), scale)
         if extent.layout is None and bool(xp.any((extent.spread > 0) & (extent.spread < scale))):
             extent = replace(extent, layout=Layout((0,) * rows.n_features, ()))
         extent = replace(extent, evened=True)
-    rows = rows.standardized(extent.center, scale).spelled(extent.layout)
+    rows = _held(rows, limits).standardized(extent.center, scale).spelled(extent.layout)
     return rows, seen_from(extent, scale)
+
+
+def _held(rows: Rows, limits: tuple[np.ndarray, np.ndarray]) -> Rows:
+    low, high = (rows.at_home(limit.astype(rows.precision)) for limit in limits)
+    return rows.clipped((low, high))
 
 
 def quantiles_of(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
