@@ -30,7 +30,6 @@ __all__ = [
     "seen_range",
     "shown_range",
     "top",
-    "weights",
 ]
 
 HALF = np.log(2.0)
@@ -176,15 +175,6 @@ def reach_of(rules: RuleBase, cells: np.ndarray, weight: np.ndarray) -> np.ndarr
         share = np.cumsum(own[order, r])
         found[r, column] = adds[order[np.searchsorted(share, (1 - OWN) * share[-1])]]
     return found
-
-
-def weights(rules: RuleBase) -> np.ndarray:
-    """How strongly rules fire whose conditions are all met in full, in logarithms, (R,).
-
-    A rule fires in proportion to the exponential of its weight, times the product of its grades.
-    """
-    tops = [[top(rules, r, column) for column in range(rules.n_features)] for r in range(rules.n_rules)]
-    return rules.constants + np.sum(tops, axis=1)
 
 
 def origin(rules: RuleBase, r: int) -> np.ndarray:
