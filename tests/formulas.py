@@ -8,6 +8,8 @@ import math
 
 import numpy as np
 
+from sessc.rules.conditions import top
+
 TINY = np.finfo(float).tiny
 
 
@@ -207,3 +209,9 @@ def mixed_costs(cells, levels, V, A, shares, eta):
                 else:
                     D[n, r] += A[r, j] * ((row[j] - V[r][j]) ** 2 - eta * V[r][j] ** 2)
     return D
+
+
+def weights(rules):
+    """How strongly rules fire whose conditions are all met in full, in logarithms."""
+    tops = [[top(rules, r, column) for column in range(rules.n_features)] for r in range(rules.n_rules)]
+    return rules.constants + np.sum(tops, axis=1)

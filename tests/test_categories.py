@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from formulas import weights
 from sessc import RuleBase, TSKClassifier
 from sessc.rows.columns import Category, Number
 from sessc.rules.base import Cells
-from sessc.rules.conditions import COMMON, grades, impacts, places, read_condition, weights
+from sessc.rules.conditions import COMMON, grades, impacts, places, read_condition
 from sessc.rules.wording import condition, listed, quoted
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
+from formulas import weights
 from sessc import RuleBase, TSKClassifier, TSKRegressor
-from sessc.rules.conditions import grades, origin, read_condition, shown_range, weights
+from sessc.rules.conditions import grades, origin, read_condition, shown_range
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
+from formulas import weights
 from sessc import TSKClassifier, TSKRegressor
 from sessc.rows.columns import Category, Number
 from sessc.rules.base import Cells
-from sessc.rules.conditions import additions, is_whole, top, weights
+from sessc.rules.conditions import additions, is_whole, top
 from sessc.rules.links import Softmax
 
 SETTINGS = [{"order": order, "refine": refine} for order in (0, 1) for refine in (0, 30)]
