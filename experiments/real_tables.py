@@ -239,7 +239,9 @@ def main() -> None:
     everything = (*CLASSES, *VALUES)
     parser.add_argument("--datasets", nargs="+", default=everything, choices=everything, metavar="NAME")
     parser.add_argument("--changes", nargs="+", default=CHANGES, choices=CHANGES, metavar="CHANGE")
-    parser.add_argument("--models", nargs="+", default=("ten rules", "default"), choices=tuple(MODELS), metavar="NAME")
+    parser.add_argument(
+        "--models", nargs="+", default=("ten rules", "default"), choices=tuple(MODELS), metavar="NAME"
+    )
     parser.add_argument("--splits", type=int, default=2, help="number of splits (default: 2)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
     options = parser.parse_args()

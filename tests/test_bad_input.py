@@ -113,7 +113,7 @@ def test_durations_pandas(table, kind):
     days = pandas.date_range("2020-01-01", periods=30)
     when = days - days[0] if kind.startswith("time") else days.to_period("D")
     X = pandas.DataFrame(table[0], columns=["a", "b", "c"]).assign(when=when)
-    with pytest.raises(ValueError, match="'when' of X holds .* cells; say what matters") as error:
+    with pytest.raises(ValueError, match=r"'when' of X holds .* cells; say what matters") as error:
         TSKClassifier().fit(X, table[1])
     one_sentence(error)
 
@@ -123,7 +123,7 @@ def test_durations_polars(table):
     X = polars.DataFrame(table[0], schema=["a", "b", "c"])
     for kind in (polars.Duration, polars.Time):
         when = polars.Series("when", range(30)).cast(kind)
-        with pytest.raises(ValueError, match="'when' of X holds .* cells; say what matters"):
+        with pytest.raises(ValueError, match=r"'when' of X holds .* cells; say what matters"):
             FCM().fit(X.with_columns(when))
 
 

@@ -25,7 +25,9 @@ def outputs(X, centers, widths, B, order):
 @pytest.mark.parametrize("solve", ["_primal", "_dual"])
 def test_outputs_are_those_of_ridge_with_an_intercept(problem, order, solve):
     X, y, centers, widths, _ = problem
-    path = getattr(consequents, solve)(ArrayRows(X, y, n_classes=3), Conditions.bells(centers, widths), order, ALPHAS)
+    path = getattr(consequents, solve)(
+        ArrayRows(X, y, n_classes=3), Conditions.bells(centers, widths), order, ALPHAS
+    )
     P = formulas.regressors(X, formulas.firing(X, centers, widths**2), order)
     for B, alpha in zip(path, ALPHAS, strict=True):
         slopes, intercept = formulas.ridge(P, np.eye(3)[y], alpha)
@@ -56,7 +58,9 @@ def test_the_smaller_system_is_solved(problem, monkeypatch):
     for name in ("_primal", "_dual"):
         solver = getattr(consequents, name)
         monkeypatch.setattr(consequents, name, lambda *a, s=solver, n=name: called.append(n) or s(*a))
-    ridge_path(ArrayRows(X, y, n_classes=3), Conditions.bells(centers, widths), 1, ALPHAS)  # 60 rows, 16 regressors
+    ridge_path(
+        ArrayRows(X, y, n_classes=3), Conditions.bells(centers, widths), 1, ALPHAS
+    )  # 60 rows, 16 regressors
     ridge_path(ArrayRows(X[:10], y[:10], n_classes=3), Conditions.bells(centers, widths), 1, ALPHAS)
     assert called == ["_primal", "_dual"]
 
@@ -66,7 +70,9 @@ def test_weights_are_repetitions(problem, solve, rng):
     X, y, centers, widths, _ = problem
     weight = rng.integers(3, size=60)
     solver = getattr(consequents, solve)
-    weighted = solver(ArrayRows(X, y, weight.astype(float), n_classes=3), Conditions.bells(centers, widths), 1, ALPHAS)
+    weighted = solver(
+        ArrayRows(X, y, weight.astype(float), n_classes=3), Conditions.bells(centers, widths), 1, ALPHAS
+    )
     rows = ArrayRows(np.repeat(X, weight, 0), np.repeat(y, weight), n_classes=3)
     repeated = solver(rows, Conditions.bells(centers, widths), 1, ALPHAS)
     np.testing.assert_allclose(weighted, repeated, rtol=1e-6, atol=1e-8)

@@ -162,7 +162,9 @@ def test_collections_say_what_is_wrong(blobs, rng):
     broken = X.copy()
     broken[70, 1] = np.inf
     wrong = {
-        r"Partition 2 of X contains an infinite value \(inf\) in row 10, column 1": lambda: FCM(2).fit(*partitioned(broken)),
+        r"Partition 2 of X contains an infinite value \(inf\) in row 10, column 1": lambda: FCM(2).fit(
+            *partitioned(broken)
+        ),
         "table of rows and features": lambda: FCM(2).fit(labels),
         r"y has the shape \(100,\) and X has 240 rows": lambda: TSKClassifier(2).fit(table, labels[:100]),
         "requires y": lambda: TSKClassifier(2).fit(table),

@@ -1,4 +1,4 @@
-"""Tables go straight in: frames of any library, gaps and categories of any kind, and the same wherever rows are."""
+"""Tables go straight in: frames of any library, gaps and categories of any kind, wherever rows are."""
 
 import datetime as dt
 
@@ -58,7 +58,9 @@ FRAMES = {
         pytest.importorskip("polars").col("colour").cast(pytest.importorskip("polars").Categorical)
     ),
     "polars enum": lambda X: polars_frame(X).with_columns(
-        pytest.importorskip("polars").col("colour").cast(pytest.importorskip("polars").Enum(["red", "green", "blue"]))
+        pytest.importorskip("polars")
+        .col("colour")
+        .cast(pytest.importorskip("polars").Enum(["red", "green", "blue"]))
     ),
     "arrow": arrow_table,
     "dict": lambda X: {name: [None if pd.isna(v) else v for v in X[name]] for name in X},
@@ -168,7 +170,7 @@ def test_what_only_rows_of_weight_zero_have_does_not_exist(model, table):
 def test_infinity_is_refused(model, table):
     X, y = table
     for bad in (np.inf, -np.inf, 1e200):
-        with pytest.raises(ValueError, match="X (contains an infinite|holds values as large)"):
+        with pytest.raises(ValueError, match=r"X (contains an infinite|holds values as large)"):
             clone(model).fit(X.assign(age=X.age.where(X.index != 5, bad)), y)
     numbers = X[["size", "age"]].to_numpy(copy=True)
     numbers[3, 0] = np.inf
@@ -286,7 +288,9 @@ def test_learning_on_when_gaps_and_levels_come_later(model, table):
     first = X[:100].assign(size=X["size"][:100].fillna(1.0), colour=X.colour[:100].fillna("red"))
     later = X[100:].copy()
     later.loc[later.index[:30], "colour"] = "purple"
-    model = clone(model).partial_fit(first, y[:100], **({} if isinstance(model, FCM) else {"classes": ["no", "yes"]}))
+    model = clone(model).partial_fit(
+        first, y[:100], **({} if isinstance(model, FCM) else {"classes": ["no", "yes"]})
+    )
     model.partial_fit(later, y[100:])
     assert np.all(np.isfinite(answers(model, later)))
     known, new = model._columns[1].levels, model._columns[1].pool

@@ -44,7 +44,9 @@ CLUSTERERS += [SFP(3), SESSC(3, eta=0.0), SoftSubspaceClustering(3)]
 def cells(rng):
     """Two numbers and two categories; a number and a category have gaps."""
     n = 90
-    X = np.column_stack([rng.normal(2, 3, n), rng.integers(3, size=n), rng.normal(size=n), rng.integers(2, size=n)])
+    X = np.column_stack(
+        [rng.normal(2, 3, n), rng.integers(3, size=n), rng.normal(size=n), rng.integers(2, size=n)]
+    )
     X[rng.random(n) < 0.2, 0] = np.nan
     X[rng.random(n) < 0.15, 1] = np.nan
     return X
@@ -60,8 +62,10 @@ def frame(cells, rng):
 
 def spread_apart(V, layout):
     """Centres as lists: a number, or the shares of levels, for each column."""
-    return [[row[layout.features_of(j)] if n else float(row[layout.features_of(j)[0]]) for j, n in enumerate(LEVELS)]
-            for row in V]
+    return [
+        [row[layout.features_of(j)] if n else float(row[layout.features_of(j)[0]]) for j, n in enumerate(LEVELS)]
+        for row in V
+    ]
 
 
 @pytest.mark.parametrize("eta", [0.0, 0.3])
@@ -130,8 +134,10 @@ def test_a_column_of_gaps_alone_does_not_exist(model, frame):
 def test_the_order_of_levels_is_free(model, frame):
     X, y = frame
     model.set_params(init=X.iloc[[3, 30, 60]].fillna({"size": 1.0, "colour": "red"}))
-    ordered = [X.assign(colour=X.colour.astype(pd.CategoricalDtype(order))) for order in
-               (["red", "green", "blue"], ["blue", "red", "green"])]
+    ordered = [
+        X.assign(colour=X.colour.astype(pd.CategoricalDtype(order)))
+        for order in (["red", "green", "blue"], ["blue", "red", "green"])
+    ]
     first, second = (model.fit(one, y).transform(one) for one in ordered)
     np.testing.assert_allclose(first, second, rtol=1e-9, atol=1e-12)
 
@@ -208,7 +214,13 @@ def test_shares_are_shown_and_not_what_moved_them_apart(frame):
     np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-6)
     assert np.all(shares > -1e-9)
     assert list(model.center_names_) == [
-        "size", "age", "colour=blue", "colour=green", "colour=red", "ill=False", "ill=True",
+        "size",
+        "age",
+        "colour=blue",
+        "colour=green",
+        "colour=red",
+        "ill=False",
+        "ill=True",
     ]
 
 

@@ -22,7 +22,6 @@ from sessc.rules.base import design, filled, firing
 from sessc.rules.conditions import impacts
 from sessc.tsk.refine import APART, CrossEntropy, Moving, Prepared, Pulls, SquaredError, plan_of, refine, slope
 
-
 COLUMNS = (Number("a"), Number("b"), Category("c", (0, 1, 2)), Category("d", (0, 1)))
 
 
@@ -239,7 +238,13 @@ def test_a_callback_can_end_it(rng):
     rules = Moving(rng.random((5, 9)), rng.normal(size=(5, 1, 3)))
     calls = []
     _, history = refine(
-        rows, plan_of(extent), rules, CrossEntropy(), Pulls(), max_iter=50, stop=lambda: len(calls) >= 3 or calls.append(1)
+        rows,
+        plan_of(extent),
+        rules,
+        CrossEntropy(),
+        Pulls(),
+        max_iter=50,
+        stop=lambda: len(calls) >= 3 or calls.append(1),
     )
     assert len(history) == 5  # the start, three iterations, and the one that was told to stop
 

@@ -80,8 +80,8 @@ init : {"k-means", "random"} or array of shape (n_clusters, n_features), default
 
 _COMMON_ATTRIBUTES = """\
 cluster_centers_ : array of shape (n_clusters, n_features)
-        Centres V. Of categories the shares of their levels: a column for each number, then one for each level, named
-        by ``center_names_``.
+        Centres V. Of categories the shares of their levels: a column for each number, then one for each level,
+        named by ``center_names_``.
     feature_weights_ : array of shape (n_clusters, n_features)
         Feature weights W, one for each column. Where rules share their attention, a column that never varies gets
         none.
@@ -287,9 +287,7 @@ def centers_in_units(V: Array, center: Array, extent: Extent, eta: float) -> Arr
     return shares(V, extent.space, eta) + like(to_numpy(center)[layout.group], V)
 
 
-def each_row(
-    rows: Rows, center: Array, scale: Array | None, found: Clusters, extent: Extent, formula: Any
-) -> Any:
+def each_row(rows: Rows, center: Array, scale: Array | None, found: Clusters, extent: Extent, formula: Any) -> Any:
     """A formula of a cost, its coefficients and a block's columns, for all rows; they come in the users' units."""
     work = partial(_formula_of_rows, formula, found.objective, found.parameters, extent)
     unit = None if scale is None else rows.at_home(scale)
@@ -642,7 +640,9 @@ class SoftSubspaceClustering(Clusterer):
         warm_start: bool = False,
         categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
+        super().__init__(
+            n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features
+        )
         self.membership = membership
         self.weighting = weighting
         self.eta = eta

@@ -95,7 +95,9 @@ class FCM(Clusterer):
         warm_start: bool = False,
         categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
+        super().__init__(
+            n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features
+        )
         self.m = m
 
     def make_objective(self) -> Objective:
@@ -153,7 +155,9 @@ class AWFCM(Clusterer):
         warm_start: bool = False,
         categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
+        super().__init__(
+            n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features
+        )
         self.m = m
         self.t = t
 
@@ -232,7 +236,9 @@ class SCAD(Clusterer):
         warm_start: bool = False,
         categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
+        super().__init__(
+            n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features
+        )
         self.m = m
         self.penalty = penalty
         self.t = t
@@ -295,7 +301,9 @@ class EWFCM(Clusterer):
         warm_start: bool = False,
         categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
+        super().__init__(
+            n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features
+        )
         self.m = m
         self.gamma = gamma
 
@@ -369,7 +377,9 @@ class KernelEWFCM(Clusterer):
         warm_start: bool = False,
         categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
+        super().__init__(
+            n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features
+        )
         self.m = m
         self.gamma = gamma
         self.width = width
@@ -438,7 +448,9 @@ class ESSC(Clusterer):
         warm_start: bool = False,
         categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
+        super().__init__(
+            n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features
+        )
         self.m = m
         self.gamma = gamma
         self.eta = eta
@@ -475,7 +487,9 @@ class SFPCost(SoftSubspace):
         warm_start: bool = False,
         categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
+        super().__init__(
+            n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features
+        )
         self.gamma = gamma
         self.alpha = alpha
         self.lam = lam
@@ -559,7 +573,9 @@ class SESSCCost(SoftSubspace):
         warm_start: bool = False,
         categorical_features: Any = "from_dtype",
     ):
-        super().__init__(n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features)
+        super().__init__(
+            n_clusters, init, n_init, max_iter, tol, random_state, n_jobs, warm_start, categorical_features
+        )
         self.m = m
         self.gamma = gamma
         self.eta = eta

@@ -70,7 +70,7 @@ class ArrayRows(Rows):
         return found
 
     @cached_property
-    def may_have_gaps(self) -> bool:  # type: ignore[override]
+    def may_have_gaps(self) -> bool:
         return bool(gaps_in(self.X))
 
     def at_home(self, part: Array) -> Array:

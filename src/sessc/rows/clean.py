@@ -75,7 +75,9 @@ def read_table(
     names = getattr(estimator, "feature_names_in_", None)
     refuse_extremes(X, "X", names, may_lack=True)
     if reset:
-        keep_columns(estimator, tuple(map(Number, default_names(X.shape[1]) if names is None else map(str, names))))
+        keep_columns(
+            estimator, tuple(map(Number, default_names(X.shape[1]) if names is None else map(str, names)))
+        )
     return X
 
 

@@ -1,7 +1,7 @@
 """What the columns of a table are: numbers, dates, or categories with their levels; and tables as arrays of cells.
 
-It is learned once, from the rows a model is fitted to. A cell then is a number, the code of a level, or NaN where it
-is missing or was never seen.
+It is learned once, from the rows a model is fitted to. A cell then is a number, the code of a level, or NaN where
+it is missing or was never seen.
 """
 
 from __future__ import annotations
@@ -242,9 +242,7 @@ def _factorized(cells: list[Any]) -> Raw:
     place: dict[Any, int] = {}
     for cell in cells:
         if not is_missing(cell) and not isinstance(cell, (str, Real)):
-            raise TypeError(
-                f"holds {cell!r}; a cell must be a string or a number, or missing."
-            )
+            raise TypeError(f"holds {cell!r}; a cell must be a string or a number, or missing.")
     codes = [-1 if is_missing(cell) else place.setdefault(_plain(cell), len(place)) for cell in cells]
     return Raw(np.asarray(codes, dtype=int), list(place))
 
@@ -286,7 +284,7 @@ def _merged(a: Seen, b: Seen) -> Seen:
 
 
 def tally(raw: Iterable[Raw], weight: np.ndarray | None, asked: Any = None) -> Tally:
-    """What some rows, of these weights, say of their columns; those ``asked`` for are categories whatever they hold."""
+    """What rows of these weights say of their columns; those ``asked`` for are categories in any case."""
     found, total = [], 0.0
     for j, column in enumerate(raw):
         own = np.ones(len(column.values)) if weight is None else weight
@@ -315,8 +313,10 @@ def level_counts(column: Raw, weight: np.ndarray) -> dict[Any, float] | None:
     return {_plain(level): float(count) for level, count in zip(column.levels, counts, strict=True)}
 
 
-def settle_columns(names: Sequence[str], seen: Tally, asked: Any = None, growing: bool = False) -> tuple[Column, ...]:
-    """What columns are, by what rows say of them; ``growing`` leaves room for levels that rows to come may have."""
+def settle_columns(
+    names: Sequence[str], seen: Tally, asked: Any = None, growing: bool = False
+) -> tuple[Column, ...]:
+    """What columns are, by what rows say of them; ``growing`` leaves room for levels of rows to come."""
     asked = [None] * len(names) if asked is None else asked
     return tuple(
         _settled(name, column, one, seen.weight, growing)
@@ -341,7 +341,8 @@ def _settled(name: str, seen: Seen, asked: bool | None, weight: float, growing: 
 
 
 def _pooled(counts: dict[Any, float], order: list[Any], least: float) -> tuple[list[Any], list[Any]]:
-    """The levels that enough rows have, and the others if they are enough together; if not, they count as missing."""
+    """The levels that enough rows have, and the others if these are enough together; else they count as
+    missing."""
     kept = [level for level in order if counts[level] >= least]
     pool = [level for level in order if counts[level] < least]
     return kept, pool if sum(counts[level] for level in pool) >= least or not kept else []

@@ -102,7 +102,9 @@ def _is_mixed(X: Any) -> bool:
     if hasattr(X, "columns"):
         return any(not isinstance(kind, np.dtype) or kind.kind not in "fiu" for kind in set(X.dtypes))
     if X.dtype.kind not in "fiub":
-        raise ValueError(f"X holds {X.dtype} cells; encode them as numbers of NumPy's types first, or use a frame.")
+        raise ValueError(
+            f"X holds {X.dtype} cells; encode them as numbers of NumPy's types first, or use a frame."
+        )
     return False
 
 

@@ -27,8 +27,8 @@ class Extent:
     center: Array
     """Weighted mean of each column, shape (J,); zero for categories."""
     spread: Array
-    """Weighted standard deviation of each column, shape (J,); exactly zero for a constant column. Of categories one,
-    which is what each costs on average."""
+    """Weighted standard deviation of each column, shape (J,); exactly zero for a constant column. Of categories
+    one, which is what each costs on average."""
     weight: float
     """Sum of the sample weights; the number of rows if there are none."""
     low: Array
@@ -55,11 +55,13 @@ class Extent:
         if self.layout is None:
             return self.scale
         xp = array_namespace(self.spread)
-        return xp.take(self.scale, xp.asarray(self.layout.group, device=getattr(self.spread, "device", None)), axis=0)
+        return xp.take(
+            self.scale, xp.asarray(self.layout.group, device=getattr(self.spread, "device", None)), axis=0
+        )
 
     @property
     def n_columns(self) -> int:
-        """How many columns count; one that is nothing but gaps does not exist, nor, among evened ones, a constant."""
+        """How many columns count: not those of gaps alone nor, among evened ones, constants."""
         if self.evened:
             return int(np.count_nonzero(to_numpy(self.spread)))
         return int(self.spread.shape[0]) if self.known is None else int(np.count_nonzero(self.known))

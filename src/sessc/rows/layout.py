@@ -1,8 +1,9 @@
-"""Tables spelled out: numbers as they are, categories as one indicator for each level, gaps as indicators of their own.
+"""Tables spelled out: numbers as they are, categories as one indicator for each level, gaps as indicators of their
+own.
 
-At the door every table becomes one array of cells: numbers, codes of levels, and NaN where a cell is missing. A cost
-and a rule are linear in what is made of it here, so that a category is a handful of columns and a gap is one more,
-and nothing else has to know.
+At the door every table becomes one array of cells: numbers, codes of levels, and NaN where a cell is missing. A
+cost and a rule are linear in what is made of it here, so that a category is a handful of columns and a gap is one
+more, and nothing else has to know.
 """
 
 from __future__ import annotations
@@ -112,8 +113,8 @@ class Space:
     origin : array of shape (D,)
         The mean of the data: zero for numbers, which are measured from it, and the shares of the levels.
     total : array of shape (J,)
-        How far cells of each column lie from their mean, squared and on average: of z-scores one, of a category half
-        of one less the sum of squared shares.
+        How far cells of each column lie from their mean, squared and on average: of z-scores one, of a category
+        half of one less the sum of squared shares.
     extra : array of shape (J,)
         What a cell costs besides, so that columns cost the same in all: of categories what is missing to one.
     varies : bool array of shape (J,)

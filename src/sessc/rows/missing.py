@@ -9,4 +9,6 @@ __all__ = ["is_missing"]
 
 def is_missing(cell: Any) -> bool:
     """Whether a cell is None, NaN, or what pandas has for either."""
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
+    return (
+        cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
+    )

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._array import array_namespace, like, to_numpy
+from .._array import array_namespace, like
 from .base import Rows
 from .columns import few
 from .extent import Extent, measure, seen_from
@@ -33,7 +33,8 @@ def robust(rows: Rows, standardize: bool) -> tuple[Rows, Extent]:
     room = ROOM * (high - low)
     categories = np.zeros(rows.n_features, bool) if rows.levels is None else np.asarray(rows.levels) > 0
     bulk, limits = (
-        (np.where(categories, -np.inf, low - more), np.where(categories, np.inf, high + more)) for more in (0 * room, room)
+        (np.where(categories, -np.inf, low - more), np.where(categories, np.inf, high + more))
+        for more in (0 * room, room)
     )
     extent = measure(_held(rows, bulk))  # beyond it no cell counts for more
     xp = array_namespace(extent.center)
@@ -63,7 +64,7 @@ def quantiles_of(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     total = np.cumsum(counts, axis=0)
     found = []
     for at in (share, 1 - share):
-        places = [np.searchsorted(column, at * column[-1] * (1 - 1e-12)) for column in total.T]
-        places = np.minimum(places, len(values) - 1)
+        rank = [np.searchsorted(column, at * column[-1] * (1 - 1e-12)) for column in total.T]
+        places = np.minimum(rank, len(values) - 1)
         found.append(np.nan_to_num(values[places, np.arange(values.shape[1])], nan=0.0))
     return found[0], found[1]

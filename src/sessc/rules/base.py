@@ -1,16 +1,16 @@
 """The fitted rules: an immutable value that predicts by itself.
 
 A rule asks something of some columns of a table and says what then holds. With ``x`` the features that a row is
-spelled out as, numbers in units of their spread and one indicator for each level of a category, and ``g`` the columns
-whose cell is missing, rule ``r`` fires by
+spelled out as, numbers in units of their spread and one indicator for each level of a category, and ``g`` the
+columns whose cell is missing, rule ``r`` fires by
 
 .. math::
    \\bar f_r \\propto \\exp\\Big( c_r + \\sum_d l_{rd} x_d - \\tfrac12 \\sum_{\\text{numbers}} p_{rd} x_d^2
    + \\sum_{j \\in g} u_{rj} \\Big), \\qquad \\sum_r \\bar f_r = 1,
 
-and the model's output is :math:`\\sum_r \\bar f_r (b_{r0} + b_r \\cdot x)`. For a number this is a bell curve about
-``l / p`` of width ``p ** -0.5``, or, where its top lies beyond the data, an edge; for a category a number for each level;
-a missing cell adds ``u`` and nothing else.
+and the model's output is :math:`\\sum_r \\bar f_r (b_{r0} + b_r \\cdot x)`. For a number this is a bell curve
+about ``l / p`` of width ``p ** -0.5``, or, where its top lies beyond the data, an edge; for a category a number
+for each level; a missing cell adds ``u`` and nothing else.
 """
 
 from __future__ import annotations
@@ -69,16 +69,18 @@ class Conditions(NamedTuple):
 class RuleBase(Forms):
     """Rules as numbers; everything shown to people is made from them.
 
-    Numbers are in the standardised coordinates ``(x - mean) / scale`` the rules were learned in, where they keep all
-    their digits; ``centers_in_units`` and ``widths_in_units`` are views in the user's own units. R rules, J columns, of
-    which some are numbers and others are spelled out as their levels: D features in all, numbers first.
+    Numbers are in the standardised coordinates ``(x - mean) / scale`` the rules were learned in, where they keep
+    all their digits; ``centers_in_units`` and ``widths_in_units`` are views in the user's own units. R rules, J
+    columns, of which some are numbers and others are spelled out as their levels: D features in all, numbers
+    first.
 
     Parameters
     ----------
     constants : array of shape (R,)
         What rules start from.
     linear : array of shape (R, D)
-        What each feature adds to how strongly a rule fires, in logarithms: the slope of a number, what a level adds.
+        What each feature adds to how strongly a rule fires, in logarithms: the slope of a number, what a level
+        adds.
     precisions : array of shape (R, numbers)
         What the squares of numbers take away, twice: one over the squared width of a bell curve.
     unknown : array of shape (R, J)
@@ -198,7 +200,7 @@ class RuleBase(Forms):
     @property
     def used(self) -> np.ndarray:
         """Whether an answer may depend on each column, shape (n_features,)."""
-        found = self.asks.any(axis=0) & (self.n_rules > 1)
+        found = np.asarray(self.asks.any(axis=0) & (self.n_rules > 1))
         if self.order:
             for feature, column in enumerate(self.layout.group):
                 found[column] |= bool(np.any(self.consequents[:, 1 + feature]))
@@ -217,12 +219,15 @@ class RuleBase(Forms):
     @property
     def centers(self) -> np.ndarray:
         """Where conditions on numbers have their top, (n_rules, n_features); zero where they have none."""
-        return self._of_numbers(np.divide(
-            self.linear[:, : self.layout.n_numbers],
-            self.precisions,
-            out=np.zeros_like(self.precisions),
-            where=self.precisions > 0,
-        ), 0.0)
+        return self._of_numbers(
+            np.divide(
+                self.linear[:, : self.layout.n_numbers],
+                self.precisions,
+                out=np.zeros_like(self.precisions),
+                where=self.precisions > 0,
+            ),
+            0.0,
+        )
 
     @property
     def widths(self) -> np.ndarray:

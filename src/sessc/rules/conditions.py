@@ -85,8 +85,9 @@ def additions(rules: RuleBase, r: int, column: int, cells: np.ndarray) -> np.nda
 def shown_range(rules: RuleBase, column: int) -> tuple[float, float]:
     """Between which numbers the data are, but for a few at each end."""
     summary = rules.summary
-    for k in () if summary is None else (1, 0):  # of a column that hardly varies, what few rows have
-        low, high = summary.quantiles[k, column], summary.quantiles[-1 - k, column]
+    quantiles = np.zeros((4, 1 + column)) if summary is None else summary.quantiles
+    for k in (1, 0):  # of a column that hardly varies, what few rows have
+        low, high = quantiles[k, column], quantiles[-1 - k, column]
         if high > low:
             return float(low), float(high)
     mean, scale = float(rules.mean[column]), float(rules.scale[column])
@@ -134,8 +135,8 @@ def is_whole(rules: RuleBase, column: int) -> bool:
 def top(rules: RuleBase, r: int, column: int) -> float:
     """The addition of a condition that has the grade one, and so has what is above it.
 
-    It is the largest where the data are. But many steep conditions together can leave the rows that a rule speaks for
-    far from the largest of any of them: then it is what makes nine tenths of these rows fit by a half or more.
+    It is the largest where the data are. But many steep conditions together can leave the rows that a rule speaks
+    for far from the largest of any of them: then it is what makes nine tenths of these rows fit by a half or more.
     """
     best = _largest(rules, r, column)
     reach = None if rules.summary is None else rules.summary.reach
@@ -208,8 +209,8 @@ def read_condition(rules: RuleBase, r: int, column: int) -> Reading:
         found = grades(rules, r, column, np.arange(rules.layout.levels[column]))
         order = np.argsort(-found, kind="stable")
         return Reading("set", levels=tuple(int(k) for k in order if found[k] >= 0.5), worst=worst, unknown=unknown)
-    low, high = _half_heights(rules, r, column)
-    low, high = (None if low <= looked_at[0] else low), (None if high >= looked_at[-1] else high)
+    ends = _half_heights(rules, r, column)
+    low, high = None if ends[0] <= looked_at[0] else ends[0], None if ends[1] >= looked_at[-1] else ends[1]
     kind = {(True, True): "any", (False, True): "at least", (True, False): "at most"}.get(
         (low is None, high is None), "bell"
     )
@@ -251,7 +252,7 @@ def impacts(rules: RuleBase, r: int | None = None) -> np.ndarray:
 def _marginal(rules: RuleBase, column: int, n_levels: int) -> tuple[np.ndarray, np.ndarray]:
     """Cells of a column and the share of the data that each stands for, the last one missing."""
     summary = rules.summary
-    missing = 0.0 if summary is None else float(summary.missing[column])
+    missing = 0.0 if summary is None else summary.share_missing(column)
     if n_levels:
         known = np.full(n_levels, 1 / n_levels) if summary is None else np.asarray(summary.levels[column], float)
         cells = np.arange(n_levels, dtype=float)

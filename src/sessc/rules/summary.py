@@ -35,8 +35,8 @@ class Summary:
     missing : array of shape (n_features,)
         The share of the rows that lack a cell in each column.
     reach : array of shape (n_rules, n_features) or None
-        What nine tenths of the rows on which a rule counts most have each of its conditions add, at least; infinite
-        where that is not known. A condition is read so that it fits these.
+        What nine tenths of the rows on which a rule counts most have each of its conditions add, at least;
+        infinite where that is not known. A condition is read so that it fits these.
     """
 
     n_rows: int
@@ -69,6 +69,10 @@ class Summary:
     @property
     def medians(self) -> np.ndarray:
         return self.quantiles[len(SHARES) // 2]
+
+    def share_missing(self, feature: int) -> float:
+        """How much of the data lacks a cell in a column."""
+        return 0.0 if self.missing is None else float(self.missing[feature])
 
     def share_below(self, feature: int, value: float) -> float:
         """How much of the data has less than this value of a feature, halfway through ties."""

@@ -131,7 +131,7 @@ def _summary(inside: Summary, said: Sequence[Said], parts: Sequence[Sequence[Par
 
 
 def _reach(inside: np.ndarray, said: Sequence[Said], parts: Sequence[Sequence[Part]]) -> np.ndarray:
-    """How far conditions reach, known where a column is made into one: but for what they add whatever the cell is."""
+    """How far conditions reach, known where a column is made into one; less what they add in any case."""
     unknown = np.full(len(inside), np.inf)
     found = [
         inside[:, own[0].inside] - one.constants if len(own) == 1 else unknown

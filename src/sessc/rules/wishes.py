@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..rows.columns import Category, Number
+from ..rows.columns import Category
 from .base import RuleBase
 from .conditions import HALF, REACH, asks, seen_range, shown_range
 from .wording import listed
@@ -90,9 +90,10 @@ def _ends(what: Any, wish: Mapping[str, Any]) -> tuple[float | None, float | Non
         pair = wish["between"]
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise ValueError(f"between takes two numbers, got {pair!r}.")
-        low, high = (_number("between", end, what) for end in pair)
+        ends: list[float | None] = [_number("between", end, what) for end in pair]
     else:
-        low, high = (_number(key, wish[key], what) if key in wish else None for key in ("at_least", "at_most"))
+        ends = [_number(key, wish[key], what) if key in wish else None for key in ("at_least", "at_most")]
+    low, high = ends
     if low is not None and high is not None and not low < high:
         raise ValueError(f"{what.name!r} cannot be at least {low:g} and at most {high:g}; give the smaller first.")
     return low, high
@@ -113,6 +114,7 @@ def _within(rules: RuleBase, column: int, low: float | None, high: float | None)
     # Half a bell, whose top is the last number seen. It is read from where most of the data end.
     smallest, largest = seen_range(rules, column)
     center, end, half = (largest, last, low) if high is None else (smallest, first, high)
+    assert half is not None
     width = math.sqrt(((half - center) ** 2 - (end - center) ** 2) / (2 * HALF))
     return _curve(rules, column, center, width, is_edge=True)
 
@@ -162,18 +164,18 @@ def _limit(wish: Mapping[str, Any]) -> list[float]:
 def _spoken(wish: Mapping[str, Any]) -> tuple[float, float]:
     """Centre and width of a bell; what makes no sense is refused later, with a sentence."""
     pair = wish.get("between", (wish.get("at_least"), wish.get("at_most")))
-    low, high = pair if isinstance(pair, (tuple, list)) and len(pair) == 2 else (None, None)
+    low, high = pair if isinstance(pair, (tuple, list)) and len(pair) == 2 else (math.nan, math.nan)
     if is_number(low) and is_number(high) and low < high:
         return (low + high) / 2, (high - low) / WIDTHS
-    center, width = wish.get("about"), wish.get("width")
+    center, width = wish.get("about", math.nan), wish.get("width", math.nan)
     return (center, width) if is_number(center) and is_number(width) and width > 0 else (0.0, 1.0)
 
 
-def _number(key: str, value: Any, what: Number) -> float:
+def _number(key: str, value: Any, what: Any) -> float:
     """A number given by a person, or a date where dates are read as days."""
     if what.is_date and isinstance(value, (str, date, np.datetime64)):
         try:
-            return float((np.datetime64(value, "us") - np.datetime64(0, "us")) / np.timedelta64(1, "D"))
+            return float((np.datetime64(str(value), "us") - np.datetime64(0, "us")) / np.timedelta64(1, "D"))
         except ValueError:
             raise ValueError(f"{key} must be a date such as '2019-03-01', got {value!r}.") from None
     if not is_number(value):

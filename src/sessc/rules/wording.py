@@ -61,7 +61,7 @@ def condition(rules: RuleBase, r: int, column: int, words: bool = True, most: in
     name, read = one_line(rules.feature_names[column]), read_condition(rules, r, column)
     if not asks(rules, r, column):
         return f"{name} may be anything"
-    missing = 0.0 if rules.summary is None else rules.summary.missing[column]
+    missing = 0.0 if rules.summary is None else rules.summary.share_missing(column)
     if read.worst >= 0.5 and (missing or read.worst == 1.0) and not 0.5 <= read.unknown <= 2.0:
         return f"{name} is {'known' if read.unknown < 0.5 else 'unknown'}"
     if read.worst == 1.0:

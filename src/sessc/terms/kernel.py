@@ -73,7 +73,7 @@ class KernelObjective(Objective):
         constant = xp.sum(A * there, axis=1, keepdims=True)
         return xp.concat([V[:, :n_numbers], amounts, constant, slopes, *gaps], axis=1)
 
-    def _of_columns(self, parameters: Parameters) -> tuple[Array, Array]:  # type: ignore[override]
+    def _of_columns(self, parameters: Parameters) -> tuple[Array, Array]:
         """What categories cost where no level is there, and what gaps add to that, (R, J)."""
         V, space = parameters.V, parameters.space
         assert space is not None
@@ -171,7 +171,9 @@ class KernelObjective(Objective):
         mass, known = statistics.mass[:, None], mixed.known_mass(statistics, space)
         onto = like(space.layout.onto_columns, V)
         levels = -V[:, n_numbers:] * parts.levels
-        found = found @ onto[:n_numbers, :] + levels @ onto[n_numbers:, :] + mass * there + (mass - known) * missing
+        found = (
+            found @ onto[:n_numbers, :] + levels @ onto[n_numbers:, :] + mass * there + (mass - known) * missing
+        )
         category = like(space.layout.is_category, V)
         return found, squares @ onto[:n_numbers, :] + mass * category
 
@@ -196,4 +198,5 @@ def _parts(statistics: Statistics) -> _Parts:
     """Sums by number, and those of levels."""
     n, sums = statistics.n_squares, statistics.sums
     first = 1 + statistics.n_features + n
-    return _Parts(*(sums[:, 1 + k * n : 1 + (k + 1) * n] for k in range(4)), sums[:, 1 + 4 * n : first])
+    Kx, Kxx, K, meets = (sums[:, 1 + k * n : 1 + (k + 1) * n] for k in range(4))
+    return _Parts(Kx, Kxx, K, meets, sums[:, 1 + 4 * n : first])

@@ -6,12 +6,12 @@ What a column adds to the cost of a row under a rule, times its amount:
     \\text{number:}\\quad o\\,(z - v)^2 + (1 - o)\\,T, \\qquad
     \\text{category:}\\quad o\\,(\\tfrac12 \\|e - v\\|^2 + 1 - T) + (1 - o),
 
-where :math:`o` is one if the cell is there, :math:`e` are the indicators of the levels, :math:`v` for a category the
-shares of the levels in the cluster, and :math:`T` what the column costs about its mean. So a gap costs what its
-column costs on average, and every column costs the same in all, one on z-scores: attention runs neither to columns
-with many gaps nor to those that hardly vary. (Where numbers are in units longer than their standard deviation, as
-columns with long tails are, their :math:`T` is below one, and they too cost :math:`1 - T` besides.) The reward for
-separation is that of cells that are there.
+where :math:`o` is one if the cell is there, :math:`e` are the indicators of the levels, :math:`v` for a category
+the shares of the levels in the cluster, and :math:`T` what the column costs about its mean. So a gap costs what
+its column costs on average, and every column costs the same in all, one on z-scores: attention runs neither to
+columns with many gaps nor to those that hardly vary. (Where numbers are in units longer than their standard
+deviation, as columns with long tails are, their :math:`T` is below one, and they too cost :math:`1 - T` besides.)
+The reward for separation is that of cells that are there.
 
 All of it is linear in ``[1, x, x^2, gaps, labels]``, with a column of indicators for each level, which is its own
 square, and one for each column that has gaps.
@@ -43,7 +43,7 @@ def together(by_feature: Array, layout: Layout) -> Array:
 
 
 def costs_at_centers(V: Array, space: Space, eta: float) -> tuple[Array, Array]:
-    """What a column adds where every feature of a row is zero, and what more it adds if the cell is missing, (R, J)."""
+    """What columns add where every feature is zero, and what more if the cell is missing, (R, J)."""
     layout, to = space.layout, partial(like, x=V)
     half, away = to(layout.halves), V - to(space.origin)
     there = together(half * V * V - eta * half * away * away, layout)

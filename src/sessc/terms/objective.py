@@ -51,8 +51,8 @@ class Parameters:
 
     def at(self, x: Array) -> Parameters:
         """The same where formulas with ``x`` need them."""
-        parts = (None if part is None else like(part, x) for part in (self.V, self.W, self.Z))
-        return Parameters(*parts, self.space)
+        V, W, Z = (None if part is None else like(part, x) for part in (self.V, self.W, self.Z))
+        return Parameters(V, W, Z, self.space)
 
 
 class Expansion(NamedTuple):
@@ -248,7 +248,7 @@ class Objective:
         return divide(statistics.x, (1 - self.eta) * statistics.mass[:, None], otherwise=parameters.V)
 
     def scatter(self, statistics: Statistics, V: Array, space: Space | None) -> tuple[Array, Array]:
-        """What each column costs each rule with these centres, and sums of squares that cancelled in it, (R, J)."""
+        """What columns cost each rule with these centres, and sums of squares that cancelled in it, (R, J)."""
         if space is not None:
             return mixed.scatter(statistics, V, space, self.eta)
         mass = statistics.mass[:, None]

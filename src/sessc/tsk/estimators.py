@@ -230,9 +230,7 @@ class _TSK(RuleModel):
         self._learn(self._read(X, y, sample_weight), y)
         return self
 
-    def _read(
-        self, X: Any, y: Any, sample_weight: Any, classes: Any = None, growing: bool = False
-    ) -> Problem:
+    def _read(self, X: Any, y: Any, sample_weight: Any, classes: Any = None, growing: bool = False) -> Problem:
         rows = read_rows(self, X, y, sample_weight, reset=True, supervised=True, growing=growing)
         return pose(
             rows,
@@ -262,10 +260,10 @@ class _TSK(RuleModel):
         rows = problem.rows
         self._stream = Stream(rows.center, rows.scale, problem.extent, problem.target, parameters)
         [consequents] = least_squares(problem, conditions, self.order, [self.alpha])
-        [found], self.refine_history_ = improved(
+        [refined], self.refine_history_ = improved(
             problem, conditions, consequents, self._recipe, [self.conditions], progress.step
         )
-        self._keep(problem, *found)
+        self._keep(problem, *refined)
         progress.finish()
 
     @available_if(_does_not_refine)
@@ -364,9 +362,9 @@ width_scale : float or "auto", default="auto"
     refine : int, default=0
         Iterations, at most, in which conditions and conclusions then move together to fit the data better; 0
         leaves the rules where clustering and least squares put them, as in the paper. Classifiers are refined on
-        cross-entropy, which gives probabilities worth using, regressors on squared errors. A few hundred are usual.
-        In refined models no single cell decides: numbers far beyond the others are held at limits, which the rules
-        keep, and what hardly any row has makes no condition.
+        cross-entropy, which gives probabilities worth using, regressors on squared errors. A few hundred are
+        usual. In refined models no single cell decides: numbers far beyond the others are held at limits, which
+        the rules keep, and what hardly any row has makes no condition.
     pull : float, default=1.0
         How strongly refinement holds conditions back, both where they began and at asking for little; like
         ``alpha`` it competes with a sum over samples.

@@ -211,8 +211,9 @@ def _member_sums(objective: Objective, coefficients: Array, samples: Samples) ->
 def conditions_of(problem: Problem, found: Clusters, sums: Statistics, width_scale: Any) -> Conditions:
     """Clusters as conditions, from sums over their members; a column that never varies gets none.
 
-    Widths are standard deviations: the paper's Sigma = h * deviation is their square. A level adds the logarithm of
-    how much commoner it is in the cluster than among all rows, over h; a gap what cells that are there add on average.
+    Widths are standard deviations: the paper's Sigma = h * deviation is their square. A level adds the logarithm
+    of how much commoner it is in the cluster than among all rows, over h; a gap what cells that are there add on
+    average.
     """
     space, extent = problem.extent.whole_space, problem.extent
     V, spread = to_numpy(found.parameters.V), to_numpy(extent.spread)
@@ -281,8 +282,8 @@ def given_conditions(problem: Problem, rules: RuleBase) -> Conditions:
 
 def least_squares(problem: Problem, conditions: Conditions, order: int, alphas: Sequence[float]) -> np.ndarray:
     """Conclusions (len(alphas), R, 1 or 1 + D, C) by least squares, for every penalty."""
-    alphas = np.asarray(alphas, dtype=float)
-    return ridge_path(problem.fit_rows, conditions, order, alphas, problem.extent.space)
+    penalties = np.asarray(alphas, dtype=float)
+    return ridge_path(problem.fit_rows, conditions, order, penalties, problem.extent.space)
 
 
 def improved(
@@ -314,7 +315,6 @@ def rule_base(
     center, scale = to_numpy(rows.center), to_numpy(rows.scale)
     unit = np.ones_like(scale) if problem.standardized else to_numpy(extent.scale)
     space = extent.whole_space
-    n_numbers, numbers = space.layout.n_numbers, space.layout.numbers
     by_feature = unit[space.layout.group]
     consequents = problem.target.lines_in_units(consequents)
     consequents[:, 1:] *= by_feature[: consequents.shape[1] - 1, None]
@@ -322,14 +322,15 @@ def rule_base(
     parts = Conditions(
         conditions.constants,
         conditions.linear * by_feature,
-        conditions.precisions * unit[numbers] ** 2,
+        conditions.precisions * unit[space.layout.numbers] ** 2,
         conditions.unknown,
     )
     columns = tuple(map(Number, default_names(len(center)))) if names is None else names.columns
     if names is None and space.layout.n_numbers < len(center):
         columns = tuple(_unnamed(j, n) for j, n in enumerate(space.layout.levels))
+    asked = Conditions(*(like(0 * part if alone else part, center) for part in parts))
     return RuleBase(
-        *(like(0 * part if alone else part, center) for part in parts),
+        **asked._asdict(),
         consequents=like(consequents, center),
         mean=center,
         scale=scale * unit,

@@ -11,11 +11,11 @@ What rules conclude alike, the mean ``b`` of all, costs the same however many sa
 What sets them apart costs more, slopes ``k`` times as much as constants: rules fall back on a linear model, not on
 a constant.
 
-What a rule asks for is linear in ``[1, x, (m - z^2) / 2, gaps]``, whose coefficients ``theta`` are its constant, the
-slopes of numbers and what levels add, the precisions of numbers, which are not negative, and what gaps add. Each of
-these inputs has the mean zero, and is zero where its cell is missing: a gap counts as a cell does on average, and
-besides as much as gaps themselves turn out to say. With ``g`` the slope of the loss along the logits, the slope along
-``theta`` is ``g @ inputs``: the product that clustering makes of memberships.
+What a rule asks for is linear in ``[1, x, (m - z^2) / 2, gaps]``, whose coefficients ``theta`` are its constant,
+the slopes of numbers and what levels add, the precisions of numbers, which are not negative, and what gaps add.
+Each of these inputs has the mean zero, and is zero where its cell is missing: a gap counts as a cell does on
+average, and besides as much as gaps themselves turn out to say. With ``g`` the slope of the loss along the logits,
+the slope along ``theta`` is ``g @ inputs``: the product that clustering makes of memberships.
 """
 
 from __future__ import annotations
@@ -157,7 +157,8 @@ class Plan:
     def prices(self, start: np.ndarray) -> np.ndarray:
         """What squares of coefficients count, (R, inputs), of rules that began as these.
 
-        Constants nothing; gaps, of which there are few, more; and a condition less, the more it asked for at first.
+        Constants nothing; gaps, of which there are few, more; and a condition less, the more it asked for at
+        first.
         """
         member = (self.group[:, None] == np.arange(len(self.space.total))).astype(float)
         prices = (1 / (1 + (start * start) @ member)) @ member.T
@@ -197,8 +198,9 @@ class Plan:
         if self.gaps:
             assert samples.gaps is not None
             parts += [samples.gaps[:, samples.gap_columns.index(j), None] for j in self.gaps]
-        Y = xp.zeros(samples.Y.shape[::-1], dtype=samples.Y.dtype, device=getattr(samples.Y, "device", None))
-        Y += samples.Y.T  # written out: reductions over classes then run along contiguous rows
+        labels: Array = samples.Y
+        Y = xp.zeros(labels.shape[::-1], dtype=labels.dtype, device=getattr(labels, "device", None))
+        Y += labels.T  # written out: reductions over classes then run along contiguous rows
         ones = xp.ones_like(X[:, :1])
         return Prepared(xp.concat(parts, axis=1), xp.concat([ones, known], axis=1), Y, samples.weight)
 
@@ -208,7 +210,9 @@ def plan_of(extent: Extent) -> Plan:
     space = extent.whole_space
     squares = to_numpy(extent.spread).astype(float)[space.layout.numbers] ** 2
     least = few(extent.weight)
-    many = [] if extent.known is None else np.flatnonzero((1 - extent.known >= least) & (extent.known > 0)).tolist()
+    many = (
+        [] if extent.known is None else np.flatnonzero((1 - extent.known >= least) & (extent.known > 0)).tolist()
+    )
     return Plan(space, squares, tuple(many), LONGEST * least)
 
 
@@ -372,7 +376,9 @@ def _bounds(rules: Moving, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     group, every = plan.group, np.full(rules.consequents.size, np.inf)
     first_gap = len(group) - len(plan.gaps)
     asked = np.stack([np.any(rules.theta[:, group == j] != 0, axis=1) for j in group], axis=1) | (group == -1)
-    is_number = np.isin(group, plan.space.layout.numbers) & ~plan.is_precision & (np.arange(len(group)) < first_gap)
+    is_number = (
+        np.isin(group, plan.space.layout.numbers) & ~plan.is_precision & (np.arange(len(group)) < first_gap)
+    )
     steepest = plan.narrowest**-2.0
     high = np.where(plan.is_precision, steepest, np.where(is_number, LONGEST * steepest, np.inf))
     low = np.where(plan.is_precision, 0.0, -high)

@@ -2,8 +2,8 @@
 
 The pull towards no conditions is a price on the size of each, all of what a rule asks of a column together. Its
 strength grows step by step, each step starting from the last, and conditions that change next to nothing go. Once
-rules are nearly as short as was asked for, the conditions that change least go, half of what is too much at a time,
-with a short descent after each; then rules are refined once more without the price.
+rules are nearly as short as was asked for, the conditions that change least go, half of what is too much at a
+time, with a short descent after each; then rules are refined once more without the price.
 
 What a condition changes is its impact: the standard deviation of what it adds over the rows.
 
@@ -36,8 +36,8 @@ NEARLY = 1.5
 FAINT = 0.02
 """A condition of less impact goes on the way."""
 IDLE = 1e-3
-"""A rule is dropped if the loss without it is at most this share higher, and conditions if the mean loss is without
-all of these at most this much higher."""
+"""A rule is dropped if the loss without it is at most this share higher, and conditions if the mean loss is
+without all of these at most this much higher."""
 
 
 def impacts(rows: Rows, plan: Plan, rules: Moving) -> np.ndarray:
@@ -125,7 +125,7 @@ class _Way:
         return int(np.sum(self._asked(rules))) - int(number * len(rules.theta))
 
     def cut(self, rules: Moving, number: float) -> Moving:
-        """Rules with as many conditions as allowed, the least by impact gone, half of what is too much at a time."""
+        """Rules as short as allowed, conditions of the least impact gone, half of what is too much at a time."""
         while (over := self.too_many(rules, number)) > 0:
             rules = self._without_least(rules, -(-over // 2))
             if over > 1:
@@ -176,7 +176,9 @@ class _Way:
     def _only(self, rules: Moving, kept: np.ndarray) -> Moving:
         """The rules with no other conditions than these, (R, J)."""
         constant = np.ones((len(kept), 1), bool)
-        return replace(rules, theta=np.where(np.concatenate([kept, constant], axis=1)[:, self.plan.group], rules.theta, 0.0))
+        return replace(
+            rules, theta=np.where(np.concatenate([kept, constant], axis=1)[:, self.plan.group], rules.theta, 0.0)
+        )
 
 
 def _without(rules: Moving, r: int) -> Moving:
