@@ -2,6 +2,7 @@
 
     python -m experiments.real_tables                          # two splits, on which choices are made
     python -m experiments.real_tables --models "ten rules" --changes whole --splits 5
+    python -m experiments.real_tables --summary                # what is recorded, in pairs
 
 A unit of work is one (set, split, change, model) of one version of the library, and a line of
 ``results/real_tables.csv``. An earlier version computes its own lines in an environment of its own:
@@ -234,6 +235,32 @@ def _of_values(model: Any, part: Split) -> dict[str, float]:
     }
 
 
+def differences(lines: pd.DataFrame, one: dict[str, str], other: dict[str, str], measure: str) -> pd.Series:
+    """By how much one kind of line is above another on the same splits, by data set."""
+    found = []
+    for kind in (one, other):
+        own = lines[(lines[list(kind)] == pd.Series(kind)).all(axis=1)]
+        found.append(own.set_index(["dataset", "split"])[measure].dropna())
+    return (found[0] - found[1]).dropna().groupby("dataset").mean()
+
+
+def summary() -> None:
+    """What is recorded, in pairs: means over sets with their standard errors, and the sets that differ most."""
+    lines = pd.read_csv(PATH)
+    now = {"version": sessc.__version__, "model": "ten rules"}
+    pairs = {"ten rules less version 0.1.0's": ({**now, "change": "whole"}, {"version": "0.1.0"})}
+    pairs |= {f"{change} less whole": ({**now, "change": change}, {"change": "whole"}) for change in CHANGES[3:]}
+    for change in CHANGES[1:3]:
+        for model in ("ten rules, imputed", "EBM"):
+            pairs[f"{change}: ten rules less {model}"] = {**now, "change": change}, {"model": model}
+    for name, (one, changed) in pairs.items():
+        for measure, digits in (("bca", 2), ("auc", 3), ("r2", 3)):
+            found = differences(lines, one, one | changed, measure)
+            far = found[found.abs().nlargest(3).index].round(digits).to_dict()
+            error = found.std() / len(found) ** 0.5 if len(found) else float("nan")
+            print(f"{name}, {measure}: {found.mean():+.3f} ± {error:.3f} over {len(found)} sets; {far}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     everything = (*CLASSES, *VALUES)
@@ -244,7 +271,10 @@ def main() -> None:
     )
     parser.add_argument("--splits", type=int, default=2, help="number of splits (default: 2)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
+    parser.add_argument("--summary", action="store_true", help="print what is recorded, and compute nothing")
     options = parser.parse_args()
+    if options.summary:
+        return summary()
     commit()  # as it is now, whatever is checked out later
     results = Results(PATH, Line)  # type: ignore[arg-type]
     todo = [
