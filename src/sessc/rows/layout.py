@@ -87,10 +87,11 @@ class Layout:
         """Features (n, D), zero where cells are missing; which are (n, G); and the columns these are in."""
         xp = array_namespace(cells)
         gaps = gaps_in(cells) if self.gaps is None else self.gaps
-        missing = xp.astype(xp.isnan(_taken(cells, gaps)), cells.dtype) if gaps else None
-        numbers = cells if self.n_numbers == len(self.levels) else _taken(cells, self.numbers)
-        if gaps:
-            numbers = xp.where(xp.isnan(numbers), scalar(0.0, numbers), numbers)
+        gone = xp.isnan(cells) if gaps else None
+        missing = None if gone is None else xp.astype(_taken(gone, gaps), cells.dtype)
+        numbers = _taken(cells, self.numbers)
+        if gone is not None and self.n_numbers:
+            numbers = xp.where(_taken(gone, self.numbers), scalar(0.0, cells), numbers)
         parts = [numbers] if self.n_numbers else []
         for column in np.flatnonzero(np.asarray(self.levels)):
             codes = like(np.arange(self.levels[column]), cells)
@@ -99,6 +100,9 @@ class Layout:
 
 
 def _taken(cells: Array, columns: Any) -> Array:
+    """Some columns; to take all of them one by one would cost more than all that is done with them."""
+    if len(columns) == cells.shape[1]:
+        return cells
     xp = array_namespace(cells)
     return xp.take(cells, xp.asarray(np.asarray(columns), device=getattr(cells, "device", None)), axis=1)
 

@@ -330,7 +330,10 @@ def rule_base(
         columns = tuple(_unnamed(j, n) for j, n in enumerate(space.layout.levels))
     asked = Conditions(*(like(0 * part if alone else part, center) for part in parts))
     return RuleBase(
-        **asked._asdict(),
+        constants=asked.constants,
+        linear=asked.linear,
+        precisions=asked.precisions,
+        unknown=asked.unknown,
         consequents=like(consequents, center),
         mean=center,
         scale=scale * unit,
