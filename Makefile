@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint docs bench paper paper-quick compare compare-others pictures clean
+.PHONY: demo test lint docs bench paper paper-quick compare compare-others examples pictures clean
 
 # The library alone is enough to run it.
 $(VENV)/.installed: pyproject.toml
@@ -81,6 +81,9 @@ compare-with-%: .venv-%/.installed
 	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet -e . $(REQUIRED_BY_$*)
 	touch $@
+
+examples: $(VENV)/.installed-dev  ## what the README and the guide show, as it is printed now
+	$(BIN)/python docs/examples.py
 
 pictures: $(VENV)/.installed-dev  ## those of the README; needs Chromium
 	$(BIN)/python docs/pictures.py
