@@ -140,7 +140,9 @@ def top(rules: RuleBase, r: int, column: int) -> float:
     """
     best = _largest(rules, r, column)
     reach = None if rules.summary is None else rules.summary.reach
-    return best if reach is None else min(best, float(reach[r, column]) + HALF)
+    if reach is None or rules.layout.levels[column]:  # levels have no slope to be far down on
+        return best
+    return min(best, float(reach[r, column]) + HALF)
 
 
 def _largest(rules: RuleBase, r: int, column: int) -> float:
@@ -203,8 +205,7 @@ def read_condition(rules: RuleBase, r: int, column: int) -> Reading:
         return Reading("any")
     looked_at = places(rules, column)
     worst = float(grades(rules, r, column, looked_at).min())
-    missing = additions(rules, r, column, np.asarray([np.nan]))[0] - top(rules, r, column)
-    unknown = float(np.exp(min(missing, MOST)))
+    unknown = _of_unknown(rules, r, column)
     if rules.layout.levels[column]:
         found = grades(rules, r, column, np.arange(rules.layout.levels[column]))
         order = np.argsort(-found, kind="stable")
@@ -215,6 +216,13 @@ def read_condition(rules: RuleBase, r: int, column: int) -> Reading:
         (low is None, high is None), "bell"
     )
     return Reading(kind, low, high, worst=worst, unknown=unknown)
+
+
+def _of_unknown(rules: RuleBase, r: int, column: int) -> float:
+    """The grade of a missing cell; above one only if no cell that is there adds as much."""
+    adds = float(additions(rules, r, column, np.asarray([np.nan]))[0])
+    best = _largest(rules, r, column)
+    return float(np.exp(min(adds - best, MOST) if adds > best else min(adds - top(rules, r, column), 0.0)))
 
 
 def _half_heights(rules: RuleBase, r: int, column: int) -> tuple[float, float]:

@@ -45,8 +45,7 @@ class Explanation(Spoken):
     firing : array of shape (n_rules,)
         How much each rule counts; sums to one.
     grades : array of shape (n_rules, n_features)
-        How well the row meets each condition, from 0 to 1; 1 where there is none. A rule fires in proportion to
-        the product of its grades, and to a weight of its own.
+        How well the row meets each condition as it is read, from 0 to 1; 1 where there is none.
     contributions : array of shape (n_rules, 1 or 1 + n_features, n_outputs)
         What each rule adds to each output: what it says of average values, and for linear rules what each column
         adds to that, nothing if its cell is missing. Their sum is the output.

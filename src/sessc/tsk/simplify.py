@@ -89,8 +89,10 @@ def concise(
     strength = FIRST_STRENGTH * rows.weight
     for number in sorted({number for number in conditions if number is not None}, reverse=True):
         while way.too_many(rules, NEARLY * number) > 0:
-            rules = way.faint_dropped(way.pulled(rules, strength))
-            strength *= GROWTH
+            shorter = way.faint_dropped(way.pulled(rules, strength))
+            if way.too_many(shorter, number) < 0:  # the price took more than was asked: the rest goes by impact
+                break
+            rules, strength = shorter, strength * GROWTH
         short_already = rules is found[None] and way.too_many(rules, number) <= 0
         kept = rules if short_already else way.polished(way.cut(rules, number), max_iter)
         busy = way.without_idle(kept)  # not before: rules that were just cut look idle and are not
