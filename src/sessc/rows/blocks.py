@@ -61,9 +61,18 @@ class Blocks:
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         """The names of the columns, as given or as frames have them."""
-        if self._names is None and is_frame(first := self.first.X):
-            return named(first)
-        return self._names
+        return self._frame_names if self._names is None else self._names
+
+    @cached_property
+    def _frame_names(self) -> tuple[str, ...] | None:
+        """What the first block calls its columns, if it is a frame."""
+        first = next(iter(self._raw()), None)
+        return named(first) if is_frame(first) else None
+
+    def _raw(self) -> Iterator[Any]:
+        """Rows of every block as they come, without labels and weights."""
+        blocks = self.source() if callable(self.source) else self.source
+        return (block[0] if isinstance(block, tuple) else block for block in blocks)
 
     @classmethod
     def from_parquet(
@@ -106,11 +115,18 @@ class Blocks:
         blocks = self.source() if callable(self.source) else self.source
         n_features = None
         for number, block in enumerate(blocks, 1):
+            self._check_names(block, number)
             raw = checked(block, f"Block {number}", self._names)
             if n_features not in (None, _width(raw.X)):
                 raise ValueError(f"Block {number} has {_width(raw.X)} features and those before it {n_features}.")
             n_features = _width(raw.X)
             yield raw
+
+    def _check_names(self, block: Any, number: int) -> None:
+        """Refuse a frame whose columns are others than those of the first, or in another order."""
+        X = block[0] if isinstance(block, tuple) and block else block
+        if is_frame(X) and self._frame_names not in (None, named(X)):
+            raise ValueError(f"Block {number} has the columns {named(X)} and those before it {self._frame_names}.")
 
     @cached_property
     def first(self) -> Block:

@@ -107,8 +107,8 @@ def _is_mixed(estimator: Any, X: Any, reset: bool) -> bool:
     return asked_categories(estimator, X) is not None
 
 
-def asked_categories(estimator: Any, X: Any) -> list[bool] | None:
-    """Which columns are categories whatever they hold; None if their types say which are."""
+def asked_categories(estimator: Any, X: Any, known: tuple[str, ...] | None = None) -> list[bool] | None:
+    """Which columns, perhaps of known names, are categories in any case; None if their types say which are."""
     given = getattr(estimator, "categorical_features", "from_dtype")
     if isinstance(given, str) and given == "from_dtype":
         return None
@@ -124,7 +124,7 @@ def asked_categories(estimator: Any, X: Any) -> list[bool] | None:
         if np.any((chosen < 0) | (chosen >= n_columns)):
             raise ValueError(f"categorical_features names the columns {chosen.tolist()} of {n_columns}.")
         return np.isin(np.arange(n_columns), chosen).tolist()
-    names = named(X) if is_frame(X) else ()
+    names = known or (named(X) if is_frame(X) else ())
     if unknown := [name for name in map(str, chosen.tolist()) if name not in names]:
         raise ValueError(f"categorical_features names {unknown[0]!r}, which is no column of X.")
     return [name in chosen.tolist() for name in names]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -107,7 +107,7 @@ Column = Number | Category
 
 def _key(level: Any) -> Any:
     """What makes two levels one: 1 and 1.0 are the same, but a text is never a number."""
-    return level if isinstance(level, str) else float(level) if isinstance(level, Real) else str(level)
+    return level if isinstance(level, (str, Real)) else str(level)
 
 
 def default_names(n_features: int) -> tuple[str, ...]:
@@ -178,7 +178,7 @@ def _raw(column: Any) -> Raw:
     if hasattr(column, "dictionary_encode"):
         return _of_arrow(column, kind)
     if kind.startswith(("date", "timestamp")) and "duration" not in kind:
-        return _dates(np.asarray(column.dt.tz_localize(None) if getattr(column.dtype, "tz", None) else column))
+        return _dates(np.asarray(column.dt.tz_convert(None) if getattr(column.dtype, "tz", None) else column))
     if kind.startswith(("time", "duration", "period", "interval")):
         raise ValueError(f"holds {kind} cells; {IN_NUMBERS}")
     if kind.startswith("categor") and hasattr(column, "cat") and hasattr(column.cat, "codes"):
@@ -203,12 +203,15 @@ def _of_arrow(column: Any, kind: str) -> Raw:
         coded = coded.combine_chunks() if hasattr(coded, "combine_chunks") else coded
         coded = coded.chunk(0) if hasattr(coded, "chunk") else coded
         codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(int)
-        return Raw(codes, [_plain(level) for level in coded.dictionary.to_pylist()], is_declared=False)
+        levels = coded.dictionary.to_pylist()
+        codes = np.append([-1 if level is None else k for k, level in enumerate(levels)], -1)[codes]
+        return Raw(codes.astype(int), [_plain(level) for level in levels])
     if kind.startswith(("timestamp", "date")):
-        return _dates(column.cast(pyarrow.timestamp("us")).to_numpy())
+        moments = column.cast(pyarrow.timestamp("us"), safe=False)
+        return _dates(moments.to_numpy(zero_copy_only=False) if hasattr(moments, "dictionary_encode") else moments)
     if kind.startswith(("time", "duration", "interval", "list", "struct", "map")):
         raise ValueError(f"holds {kind} cells; {IN_NUMBERS}")
-    return Raw(column.cast(pyarrow.float64()).to_numpy(zero_copy_only=False))
+    return Raw(column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False))
 
 
 def _dates(moments: np.ndarray) -> Raw:
@@ -233,9 +236,15 @@ def _of_objects(cells: list[Any]) -> Raw:
     if all(isinstance(cell, Real) and not isinstance(cell, (bool, np.bool_)) for cell in there):
         return Raw(np.asarray([np.nan if is_missing(cell) else float(cell) for cell in cells]))
     if all(isinstance(cell, (date, datetime)) for cell in there):
-        moments = [np.datetime64("NaT") if is_missing(cell) else np.datetime64(cell, "us") for cell in cells]
+        moments = [np.datetime64("NaT") if is_missing(cell) else _moment(cell) for cell in cells]
         return _dates(np.asarray(moments, "datetime64[us]"))
     return _factorized(cells)
+
+
+def _moment(cell: date) -> np.datetime64:
+    """A date or time; of one with a zone that of Greenwich."""
+    zoned = isinstance(cell, datetime) and cell.tzinfo is not None
+    return np.datetime64(cell.astimezone(UTC).replace(tzinfo=None) if zoned else cell, "us")  # type: ignore[attr-defined]
 
 
 def _factorized(cells: list[Any]) -> Raw:
@@ -310,7 +319,10 @@ def level_counts(column: Raw, weight: np.ndarray) -> dict[Any, float] | None:
         return None
     there = column.values >= 0
     counts = np.bincount(column.values[there], weight[there], minlength=len(column.levels))
-    return {_plain(level): float(count) for level, count in zip(column.levels, counts, strict=True)}
+    found: dict[Any, float] = {}
+    for level, count in zip(column.levels, counts, strict=True):  # a dictionary may name one twice
+        found[_plain(level)] = found.get(_plain(level), 0.0) + float(count)
+    return found
 
 
 def settle_columns(

@@ -79,7 +79,7 @@ def _read_blocks(estimator: Any, blocks: Blocks, y: Any, sample_weight: Any, ask
     remember(estimator, blocks.n_features, blocks.feature_names, asked.reset)
     names = blocks.feature_names or default_names(blocks.n_features)
     if asked.reset:
-        categories = asked_categories(estimator, first.X)
+        categories = asked_categories(estimator, first.X, blocks.feature_names)
         if not isinstance(first.X, np.ndarray) or categories is not None:
             seen = reduce(operator.add, (block_tally(block, categories) for block in blocks))
             keep_columns(estimator, settle_columns(names, seen, categories, asked.growing))

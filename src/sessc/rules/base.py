@@ -276,8 +276,7 @@ class RuleBase(Forms):
     @property
     def _dtypes(self) -> Any:
         """What arrays may hold: anything, if some of it is text."""
-        texts = any(isinstance(level, str) for column in self.columns for level in getattr(column, "levels", ()))
-        return None if texts else [np.float64, np.float32]
+        return None if any(column.n_levels for column in self.columns) else [np.float64, np.float32]
 
     def seen(self, X: Any) -> Samples:
         """A table in the coordinates of the rules, spelled out as features."""
@@ -402,7 +401,7 @@ def design(F: Array, Z: Array, order: int) -> Array:
     n, n_features = Z.shape
     inputs = xp.ones((1 + n_features, n), dtype=Z.dtype, device=getattr(Z, "device", None))
     inputs[1:, :] = Z.T
-    return xp.reshape(F[:, None, :] * inputs[None, :, :], (-1, n)).T
+    return xp.reshape(F[:, None, :] * inputs[None, :, :], (F.shape[0] * (1 + n_features), n)).T
 
 
 def place_of(rules: RuleBase, feature: str) -> int:

@@ -257,7 +257,7 @@ def _read_numbers(data: dict[str, Any], columns: tuple[Column, ...]) -> dict[str
             limits[:, j] = _read_limits(item) if held[-1] else limits[:, j]
     if np.any(scale <= 0):
         raise Damaged("scales must be above zero")
-    if any(held) != all(held):
+    if any(held) and not all(held):
         raise Damaged("either all columns of numbers have limits or none has")
     return {"mean": mean, "scale": scale, "limits": limits if any(held) else None}
 

@@ -291,6 +291,7 @@ class _TSK(RuleModel):
         found = problem.fit_rows.sum(partial(gram, conditions, self.order, space))
         remembered = recalled.added(stream.gram, found)
         [consequents] = solve_gram(recalled.whole(remembered), len(conditions.linear), np.asarray([self.alpha]))
+        self._names = self._names._replace(columns=self._columns)  # pools may have grown
         self._keep(problem, conditions, consequents)
         self._stream = replace(stream, gram=remembered)
         return self
@@ -303,7 +304,8 @@ class _TSK(RuleModel):
         memory, objective = stream.memory, settled(self._clusterer(), problem.extent)
         before = with_space(stream.parameters, problem.extent, problem.rows)
         sums, parameters, _ = step(objective, problem.rows, before, memory, stream.clusters)
-        found = Clusters(objective, parameters)
+        # Clusters know gaps of all rows so far; these may have others.
+        found = Clusters(objective, with_space(parameters, problem.extent, problem.rows))
         seen = memory.added(stream.members, members(problem, found))
         conditions = conditions_of(problem, found, memory.whole(seen), self.width_scale)
         return replace(stream, parameters=parameters, clusters=sums, members=seen), conditions

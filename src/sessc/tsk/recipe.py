@@ -217,7 +217,7 @@ def conditions_of(problem: Problem, found: Clusters, sums: Statistics, width_sca
     """
     space, extent = problem.extent.whole_space, problem.extent
     V, spread = to_numpy(found.parameters.V), to_numpy(extent.spread)
-    h = float(np.sqrt(extent.n_columns)) if width_scale == "auto" else float(width_scale)
+    h = float(np.sqrt(max(extent.n_columns, 1))) if width_scale == "auto" else float(width_scale)
     numbers, n_numbers = space.layout.numbers, space.layout.n_numbers
     sigma = np.sqrt(h * deviations(sums, V[:, :n_numbers], spread[numbers], space))
     widths = np.where(spread[numbers] > 0, sigma, np.inf).astype(sigma.dtype)
@@ -237,7 +237,8 @@ def _commoner(sums: Statistics, space: Space) -> np.ndarray:
     n_numbers = space.layout.n_numbers
     overall, group = space.origin[n_numbers:], space.layout.group[n_numbers:]
     inside = (to_numpy(sums.x)[:, n_numbers:] + overall) / (_known(sums, space)[:, group] + 1)
-    return np.log(np.divide(inside, overall, out=np.ones_like(inside), where=overall > 0))
+    says = (overall > 0) & space.varies[group]
+    return np.log(np.divide(inside, overall, out=np.ones_like(inside), where=says))
 
 
 def on_average(linear: np.ndarray, precisions: np.ndarray, extent: Extent) -> np.ndarray:
