@@ -148,3 +148,35 @@ def test_rules_take_the_arrays_that_the_model_takes(table):
     model = TSKClassifier(2, random_state=0, categorical_features=[0, 1]).fit(flags, y)
     flags[0, 0] = "never seen"
     np.testing.assert_allclose(model.rules_.probabilities(flags), model.predict_proba(flags))
+
+
+def test_a_row_is_explained_as_it_is_predicted(table):
+    X, y = table
+    cut = X.assign(c=pd.cut(X.a, 3), d=pd.Categorical(pd.to_datetime(["2020-01-01", "2021-01-01"] * 60)))
+    for frame in (cut, X.set_axis(range(3), axis=1)):
+        model = TSKClassifier(3, random_state=0).fit(frame, y)
+        np.testing.assert_allclose(model.explain(frame.iloc[0]).x, model.rules_.cells(frame[:1])[0])
+
+
+def test_codes_beyond_all_integers_are_saved_and_read(table, tmp_path):
+    X, y = table
+    frame = X.assign(c=pd.Categorical(np.asarray([2**63 + 4096 * (k % 2) for k in range(120)], dtype="uint64")))
+    rules = TSKClassifier(2, random_state=0).fit(frame, y).rules_
+    rules.save(tmp_path / "rules.json")
+    np.testing.assert_array_equal(RuleBase.load(tmp_path / "rules.json")(frame), rules(frame))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "0 sample"),
+        ({"a": [1.0, 2.0, 3.0], "c": ["x", "y"]}, "different lengths: a 3, c 2"),
+        ({"a": 1.0, "c": "x"}, "'a' of X has the shape"),
+        ({"a": np.ones((3, 2))}, "'a' of X has the shape"),
+        ({"a": [10**400, 1, 2], "c": ["x", "y", "x"]}, "'a' of X holds whole numbers too large"),
+    ],
+    ids=str,
+)
+def test_what_is_no_table_is_a_sentence(given, message):
+    with pytest.raises(ValueError, match=message):
+        TSKClassifier(2).fit(given, ["u", "v", "u"])

@@ -133,7 +133,7 @@ def asked_categories(estimator: Any, X: Any, known: tuple[str, ...] | None = Non
 def _read_mixed(estimator: Any, X: Any, sample_weight: Any, reset: bool, growing: bool) -> np.ndarray:
     """A table of columns of all kinds as cells."""
     X = X if is_frame(X) else check_array(X, dtype=None, ensure_all_finite=False)
-    n_rows, n_columns = len(next(iter(X.values()))) if isinstance(X, Mapping) else len(X), len(_names(X))
+    n_rows, n_columns = _height(X) if isinstance(X, Mapping) else len(X), len(_names(X))
     if n_rows == 0 or n_columns == 0:
         raise ValueError(
             f"Found array with {n_rows} sample(s) and {n_columns} feature(s); a minimum of 1 is required."
@@ -148,6 +148,19 @@ def _read_mixed(estimator: Any, X: Any, sample_weight: Any, reset: bool, growing
     cells = cells_of(X, known_columns(estimator))
     refuse_extremes(cells, "X", _names(X), may_lack=True)
     return cells
+
+
+def _height(columns: Mapping) -> int:
+    """How many rows a dict of columns has."""
+    shapes = {name: np.shape(column) for name, column in columns.items()}
+    for name, shape in shapes.items():
+        if len(shape) != 1:
+            raise ValueError(f"Column {name!r} of X has the shape {shape}; a column is a list of cells.")
+    if len(set(shapes.values())) > 1:
+        raise ValueError(
+            f"The columns of X have different lengths: {', '.join(f'{n} {s[0]}' for n, s in shapes.items())}."
+        )
+    return next(iter(shapes.values()), (0,))[0]
 
 
 def _names(X: Any) -> tuple[str, ...]:

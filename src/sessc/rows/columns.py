@@ -157,6 +157,10 @@ def raw_columns(X: Any) -> Iterator[Raw]:
     for name, column in zip(names, _each_column(X), strict=True):
         try:
             yield _raw(column)
+        except OverflowError:
+            raise ValueError(
+                f"Column {name!r} of X holds whole numbers too large for float64; rescale them."
+            ) from None
         except (ValueError, TypeError) as error:
             raise type(error)(f"Column {name!r} of X {error}") from None
 

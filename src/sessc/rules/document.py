@@ -47,7 +47,7 @@ KINDS = {"U": "str", "i": "int", "u": "int", "f": "float", "b": "bool"}
 TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool}
 NUMBERS = ("consequents", "mean", "scale", "fill")
 """Arrays of rules, beside those of conditions, that have the precision of the model."""
-MOST = 2.0**63
+MOST = 1e300
 """No level that is a number is this large."""
 MIXED = "mixed"
 """The type of levels of which some are text and others are not."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..rows.base import Samples
-from ..rows.columns import Category, is_frame
+from ..rows.columns import Category, Column, is_frame
+from ..rows.missing import is_missing
 from .base import Cells, RuleBase, filled
 from .conditions import grades, is_whole, places, seen_range
 from .forms import Spoken
@@ -106,7 +109,9 @@ def one_row(rules: RuleBase, x: Any) -> np.ndarray:
     if is_frame(x) and not isinstance(x, Mapping):
         cells = rules.cells(x)
     else:
-        cells = rules.cells({name: [_python(cell)] for name, cell in _by_name(rules, x).items()})
+        row = _by_name(rules, x).values()
+        pairs = zip(rules.columns, map(_python, row), strict=True)
+        cells = rules.cells({column.name: [_cell(column, value)] for column, value in pairs})
     if cells.shape[0] != 1:
         raise ValueError(f"explain takes one row of {rules.n_features} values, got {cells.shape[0]} rows.")
     return np.asarray(cells, dtype=float)
@@ -121,11 +126,21 @@ def _by_name(rules: RuleBase, x: Any) -> dict[str, Any]:
         if row.shape != (len(names),):
             raise ValueError(f"explain takes one row of {len(names)} values, got shape {row.shape}.")
         return dict(zip(names, row, strict=True))
-    extra, lacking = set(x.keys()) - set(names), set(names) - set(x.keys())
+    given = {str(name): x[name] for name in x.keys()}  # noqa: SIM118 (a Series goes through its values)
+    extra, lacking = set(given) - set(names), set(names) - set(given)
     if extra or lacking:
         what = f"no value for {min(lacking)!r}" if lacking else f"{min(map(str, extra))!r}, which is no feature"
         raise ValueError(f"the row has {what}; the rules are about {', '.join(names)}.")
-    return {name: x[name] for name in names}
+    return {name: given[name] for name in names}
+
+
+def _cell(column: Column, value: Any) -> Any:
+    """A cell as its column has it: what is no text and no number is a level by what it is called."""
+    if is_missing(value) or isinstance(value, (str, Real)):
+        return value
+    if isinstance(column, Category):
+        return str(value)
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def _python(cell: Any) -> Any:
