@@ -136,7 +136,7 @@ class ArrayRows(Rows):
     @cached_property
     def _step(self) -> int:
         if is_elsewhere(self.X) and self.block_rows is None:
-            return max(64, DEVICE_BLOCK_ELEMENTS // (2 * self.n_features + 32))
+            return max(64, DEVICE_BLOCK_ELEMENTS // self._n_columns)
         return super()._step
 
     @cached_property

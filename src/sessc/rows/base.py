@@ -230,7 +230,15 @@ class Rows:
 
     @cached_property
     def _step(self) -> int:
-        return self.block_rows or max(64, BLOCK_ELEMENTS // (2 * self.n_features + 32))
+        return self.block_rows or max(64, BLOCK_ELEMENTS // self._n_columns)
+
+    @property
+    def _n_columns(self) -> int:
+        """About how many columns formulas make of a row."""
+        layout = self.layout
+        if layout is None:
+            return 2 * self.n_features + 32
+        return layout.n_features + layout.n_numbers + len(layout.gaps or ()) + 32
 
     @cached_property
     def _tiled_center(self) -> Array:
