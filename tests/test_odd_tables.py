@@ -1,6 +1,8 @@
 """Tables as they come: nothing that varies, categories alone, gaps that come and go, odd levels and dates."""
 
 import datetime as dt
+import re
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -180,3 +182,236 @@ def test_codes_beyond_all_integers_are_saved_and_read(table, tmp_path):
 def test_what_is_no_table_is_a_sentence(given, message):
     with pytest.raises(ValueError, match=message):
         TSKClassifier(2).fit(given, ["u", "v", "u"])
+
+
+GAPS = {"objects": None, "numbers": np.nan}
+
+
+@pytest.mark.parametrize("gap", GAPS.values(), ids=GAPS)
+@pytest.mark.parametrize("first", [True, False], ids=["gaps first", "gaps last"])
+def test_a_block_of_gaps_says_nothing_of_its_column(table, gap, first):
+    X, y = table
+    X = X[["a", "c"]].assign(c=X.c.where((X.index >= 60) == first))
+    gaps = X.c.isna()
+    blocks = [(X[gaps].assign(c=gap), y[gaps]), (X[~gaps], y[~gaps])]
+    found = TSKClassifier(3, random_state=0).fit(Blocks(blocks if first else blocks[::-1]))
+    expected = TSKClassifier(3, random_state=0).fit(X, y)
+    assert found.rules_.columns == expected.rules_.columns
+    np.testing.assert_allclose(found.predict_proba(Blocks([X])), expected.predict_proba(X))
+    with pytest.raises(ValueError, match="'c' of X holds text"):
+        TSKClassifier(3, categorical_features=None).fit(Blocks(blocks))
+
+
+def test_columns_of_gaps_are_what_their_type_says(table):
+    polars = pytest.importorskip("polars")
+    X, y = table
+    for c in (pd.Series([None] * 120, dtype="string"), pd.Series([None] * 120, dtype="str")):
+        assert TSKClassifier(2, random_state=0).fit(X.assign(c=c), y).rules_.columns[1].n_levels
+    frame = polars.from_pandas(X[["a"]]).with_columns(c=polars.Series([None] * 120, dtype=polars.String))
+    assert TSKClassifier(2, random_state=0).fit(frame, y).rules_.columns[1].n_levels
+
+
+@pytest.mark.parametrize("gap", GAPS.values(), ids=GAPS)
+def test_text_after_a_batch_of_gaps_is_a_sentence(table, gap):
+    X, y = table
+    model = TSKClassifier(3, random_state=0).partial_fit(X[:60].assign(c=gap), y[:60])
+    with pytest.raises(
+        ValueError, match=r"'c' of X holds text such as '[uv]', and no row before .* category type"
+    ):
+        model.partial_fit(X[60:], y[60:])
+    typed = X[:60].assign(c=pd.Categorical([None] * 60))
+    for named, settings in ((typed, {}), (X[:60].assign(c=gap), {"categorical_features": ["c", "d"]})):
+        model = TSKClassifier(3, random_state=0, **settings).partial_fit(named, y[:60]).partial_fit(X[60:], y[60:])
+        assert model.rules_.columns[1].pool == ("u", "v")
+
+
+@pytest.mark.parametrize("numbers_first", [True, False])
+def test_numbers_beside_text_are_levels_in_blocks_as_in_one_table(table, numbers_first):
+    X, y = table
+    X, y = (X, y) if numbers_first else (X[::-1], y[::-1])
+    codes = pd.Series([k % 3 for k in range(120)], dtype=object)
+    X = X[["a"]].assign(c=X.c.astype(object).where(X.index >= 60, codes))
+    parts = X[:60].infer_objects(), X[60:].infer_objects()
+    found = TSKClassifier(3, random_state=0).fit(Blocks([(parts[0], y[:60]), (parts[1], y[60:])]))
+    expected = TSKClassifier(3, random_state=0).fit(X, y)
+    assert found.rules_.columns[1].levels == expected.rules_.columns[1].levels == (0, 1, 2, "u", "v")
+    np.testing.assert_allclose(found.predict_proba(Blocks(parts)), expected.predict_proba(X))
+
+
+def test_dates_do_not_mix(table):
+    X, y = table
+    dated = X[:60].assign(c=pd.Timestamp("2020-01-01"))
+    for other, name in ((X[60:], "text"), (X[60:].assign(c=1.0), "numbers")):
+        with pytest.raises(ValueError, match=f"'c' of X holds dates in some blocks and {name} in others"):
+            TSKClassifier(2).fit(Blocks([(dated, y[:60]), (other, y[60:])]))
+
+
+NUMBERS = {
+    "Int64": lambda cells: pd.array(cells, dtype="Int64"),
+    "Float64": lambda cells: pd.array(cells, dtype="Float64"),
+    "Float32": lambda cells: pd.array(cells, dtype="Float32"),
+    "decimals": lambda cells: [None if cell is None else Decimal(cell) for cell in cells],
+    "decimals with NaN": lambda cells: [Decimal("NaN" if cell is None else cell) for cell in cells],
+    "Arrow integers": lambda cells: pd.Series(cells, dtype="int64[pyarrow]"),
+    "Arrow decimals": lambda cells: pd.Series(
+        [None if cell is None else Decimal(cell) for cell in cells],
+        dtype=pd.ArrowDtype(pytest.importorskip("pyarrow").decimal128(6, 2)),
+    ),
+    "sparse": lambda cells: pd.arrays.SparseArray([np.nan if cell is None else float(cell) for cell in cells]),
+}
+
+
+@pytest.mark.parametrize("typed", NUMBERS.values(), ids=NUMBERS)
+@pytest.mark.parametrize("names", [["a"], ["a", "c"]], ids=["among numbers", "among text"])
+def test_numbers_of_any_type_are_numbers(table, typed, names):
+    X, y = table
+    cells = [None if k % 7 == 0 else k % 5 for k in range(120)]
+    plain = X[names].assign(k=np.asarray(cells, dtype=float))
+    odd = X[names].assign(k=typed(cells))
+    expected = TSKClassifier(3, random_state=0).fit(plain, y)
+    for given in ((odd, y), (Blocks([(odd[:50], y[:50]), (odd[50:], y[50:])]),)):
+        found = TSKClassifier(3, random_state=0).fit(*given)
+        assert found.rules_.columns == expected.rules_.columns
+        for new in (odd, Blocks([odd])):
+            np.testing.assert_allclose(found.predict_proba(new), expected.predict_proba(plain))
+    np.testing.assert_allclose(found.explain(odd.iloc[1]).x, expected.explain(plain.iloc[1]).x)
+
+
+def test_truth_values_that_may_be_missing(table):
+    X, y = table
+    cells = [None if k % 7 == 0 else k % 2 == 0 for k in range(120)]
+    plain, odd = (X[["a"]].assign(k=pd.Series(cells, dtype=kind)) for kind in (object, "boolean"))
+    expected = TSKClassifier(3, random_state=0).fit(plain, y).predict_proba(plain)
+    for given in ((odd, y), (Blocks([(odd[:50], y[:50]), (odd[50:], y[50:])]),)):
+        np.testing.assert_allclose(TSKClassifier(3, random_state=0).fit(*given).predict_proba(odd), expected)
+
+
+def test_decimals_in_polars_and_parquet(table, tmp_path):
+    polars, parquet = pytest.importorskip("polars"), pytest.importorskip("pyarrow.parquet")
+    X, y = table
+    cells = [None if k % 7 == 0 else Decimal(k % 5) for k in range(120)]
+    plain = X[["a"]].assign(k=[np.nan if cell is None else float(cell) for cell in cells])
+    expected = TSKClassifier(3, random_state=0).fit(plain, y).predict_proba(plain)
+    frame = polars.DataFrame({"a": X.a.to_numpy(), "k": cells})
+    np.testing.assert_allclose(TSKClassifier(3, random_state=0).fit(frame, y).predict_proba(frame), expected)
+    found = TSKClassifier(3, random_state=0).fit(Blocks([(frame, y)])).predict_proba(Blocks([frame]))
+    np.testing.assert_allclose(found, expected)
+    parquet.write_table(frame.with_columns(y=polars.Series(y.tolist())).to_arrow(), tmp_path / "table.parquet")
+    blocks = Blocks.from_parquet(tmp_path / "table.parquet", target="y")
+    np.testing.assert_allclose(TSKClassifier(3, random_state=0).fit(blocks).predict_proba(blocks), expected)
+
+
+def test_a_decimal_may_name_a_level(table):
+    X, y = table
+    frame = X[["a"]].assign(k=[Decimal(k % 3) for k in range(120)])
+    model = TSKClassifier(2, random_state=0, categorical_features=["k"]).fit(frame, y)
+    assert model.rules_.columns[1].levels == (0, 1, 2)
+    np.testing.assert_allclose(model.explain(frame.iloc[2]).x, model.rules_.cells(frame[2:3])[0])
+
+
+def test_rows_in_lists_are_read_as_in_an_array_of_objects(table):
+    X, y = table
+    array = X[["a", "c"]].to_numpy(dtype=object)
+    expected = TSKClassifier(3, random_state=0, categorical_features=[1]).fit(array, y)
+    for rows in (array.tolist(), list(map(tuple, array)), tuple(array)):
+        found = TSKClassifier(3, random_state=0, categorical_features=[1]).fit(rows, y)
+        assert found.rules_.columns == expected.rules_.columns
+        for model in (found, expected):
+            np.testing.assert_allclose(model.predict_proba(rows), expected.predict_proba(array))
+    stream = TSKClassifier(3, random_state=0, categorical_features=[1]).partial_fit(array.tolist(), y)
+    assert stream.partial_fit(array.tolist(), y).rules_.columns[0].n_levels == 0
+    with pytest.raises(ValueError, match=r"X holds text such as '[uv]'"):
+        TSKClassifier(3).fit(array.tolist(), y)
+
+
+def test_centres_in_lists(table):
+    X, _ = table
+    start = [[-1.0, "u", "x"], [1.0, "v", "y"]]
+    found = FCM(2, init=start, max_iter=3).fit(X).cluster_centers_
+    np.testing.assert_array_equal(
+        found, FCM(2, init=np.asarray(start, object), max_iter=3).fit(X).cluster_centers_
+    )
+
+
+OF_NO_USE = {
+    "list": lambda arrow: arrow.array([[1]] * 120),
+    "large list": lambda arrow: arrow.array([[1]] * 120, arrow.large_list(arrow.int64())),
+    "list of one": lambda arrow: arrow.array([[1]] * 120, arrow.list_(arrow.int64(), 1)),
+    "struct": lambda arrow: arrow.array([{"q": 1}] * 120),
+    "map": lambda arrow: arrow.array([[("q", 1)]] * 120, arrow.map_(arrow.string(), arrow.int64())),
+    "binary": lambda arrow: arrow.array([b"x"] * 120),
+    "large binary": lambda arrow: arrow.array([b"x"] * 120, arrow.large_binary()),
+    "bytes": lambda arrow: arrow.array([b"x"] * 120, arrow.binary(1)),
+    "coded binary": lambda arrow: arrow.array([b"x"] * 120).dictionary_encode(),
+    "duration": lambda arrow: arrow.array([dt.timedelta(days=1)] * 120),
+    "time": lambda arrow: arrow.array([dt.time(1)] * 120),
+    "interval": lambda arrow: arrow.array([arrow.MonthDayNano([1, 2, 3])] * 120),
+    "runs": lambda arrow: arrow.RunEndEncodedArray.from_arrays([60, 120], [1.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize("made", OF_NO_USE.values(), ids=OF_NO_USE)
+def test_types_that_say_nothing_here_are_named(table, made):
+    pyarrow = pytest.importorskip("pyarrow")
+    X, y = table
+    cells = made(pyarrow)
+    arrow = pyarrow.table({"a": X.a.to_numpy(), "z": cells})
+    pandas = X[["a"]].assign(z=pd.Series(pd.arrays.ArrowExtensionArray(cells)))
+    message = rf"^Column 'z' of X holds {re.escape(str(cells.type).lower())} cells; say what matters[^.]*\.$"
+    for given in ((arrow, y), (Blocks([(arrow, y)]),), (pandas, y), (Blocks([(pandas, y)]),)):
+        with pytest.raises(ValueError, match=message):
+            TSKClassifier(2).fit(*given)
+
+
+@pytest.mark.parametrize("cells", [[[1]], [{"q": 1}], [b"x"], [dt.time(1)], [dt.timedelta(days=1)]], ids=str)
+def test_types_of_polars_that_say_nothing_here_are_named(table, cells):
+    polars = pytest.importorskip("polars")
+    X, y = table
+    frame = polars.DataFrame({"a": X.a.to_numpy(), "z": cells * 120})
+    for given in ((frame, y), (Blocks([(frame, y)]),)):
+        with pytest.raises(ValueError, match=r"^Column 'z' of X holds .* cells; say what matters[^.]*\.$"):
+            TSKClassifier(2).fit(*given)
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "c"]], ids=["among numbers", "among text"])
+def test_complex_numbers_are_refused(table, names):
+    X, y = table
+    with pytest.raises(ValueError, match="'z' of X holds complex128 cells; say what matters"):
+        TSKClassifier(2).fit(X[names].assign(z=1j), y)
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "bool", "int64", "date32[day]"])
+def test_columns_of_arrow_are_the_same_in_pandas(table, kind):
+    pyarrow = pytest.importorskip("pyarrow")
+    X, y = table
+    days = [None if k % 9 == 0 else dt.date(2020, 1, 1 + k % 28) for k in range(120)]
+    cells = {
+        "bool": [k % 2 == 0 for k in range(120)],
+        "int64": list(range(120)),
+        "date32[day]": days,
+    }.get(kind, X.c.tolist())
+    types = {
+        "string": pyarrow.string(),
+        "large_string": pyarrow.large_string(),
+        "string_view": pyarrow.string_view(),
+    }
+    column = pyarrow.array(cells, types.get(kind))
+    for one in (column, column.dictionary_encode()) if "string" in kind else (column,):
+        arrow = pyarrow.table({"a": X.a.to_numpy(), "z": one})
+        pandas = X[["a"]].assign(z=pd.Series(pd.arrays.ArrowExtensionArray(one)))
+        expected = TSKClassifier(2, random_state=0).fit(arrow, y)
+        found = TSKClassifier(2, random_state=0).fit(pandas, y)
+        assert found.rules_.columns == expected.rules_.columns
+        np.testing.assert_allclose(found.predict_proba(pandas), expected.predict_proba(arrow))
+
+
+@pytest.mark.parametrize("names", [["a", "c", "a"], ["a", "a"], [1, "c", "1"]], ids=str)
+def test_names_that_columns_share_are_named(table, names):
+    pyarrow = pytest.importorskip("pyarrow")
+    X, y = table
+    X = X[["a", "c", "a"] if "c" in names else ["a", "a"]].set_axis(names, axis=1)
+    arrow = pyarrow.table([X.iloc[:, j].tolist() for j in range(len(names))], names=list(map(str, names)))
+    array = Blocks([(np.zeros((120, len(names))), y)], feature_names=names)
+    for given in ((X, y), (arrow, y), (Blocks([(X, y)]),), (Blocks([(arrow, y)]),), (array,)):
+        with pytest.raises(ValueError, match=rf"^X has 2 columns called '{names[0]}'; rename[^.]*\.$"):
+            TSKClassifier(2).fit(*given)

@@ -21,7 +21,7 @@ from .._array import Array, array_namespace, clip, like, to_numpy
 from .._progress import CallbackSupportMixin, Progress, with_callbacks
 from ..rows.base import Rows
 from ..rows.clean import read_weights
-from ..rows.columns import Category, Column, Number, cells_of, is_frame
+from ..rows.columns import Category, Column, Number, cell_type, cells_of, is_frame
 from ..rows.extent import Extent, centered, gap_columns
 from ..rows.layout import Layout
 from ..rows.read import has_labels, read_rows
@@ -494,7 +494,7 @@ def _given_centers(init: Any, n_clusters: int, rows: Rows) -> np.ndarray:
     try:
         given = to_numpy(init) if hasattr(init, "__dlpack__") else init
         if rows.columns is not None:
-            given = cells_of(given if is_frame(given) else np.asarray(given), rows.columns)
+            given = cells_of(given if is_frame(given) else np.asarray(given, cell_type(given)), rows.columns)
         centers = like(given, to_numpy(rows.center))
     except (TypeError, ValueError):
         raise ValueError(f'init must be "k-means", "random" or an array of centres, got {init!r}.') from None

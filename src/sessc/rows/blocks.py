@@ -18,7 +18,7 @@ from .clean import existing_rows, refuse_extremes, unmasked
 from .columns import Column, Tally, cells_of, is_frame, is_plain_frame, named, raw_columns, tally
 from .missing import is_missing
 
-__all__ = ["BlockRows", "Blocks", "CodedBlocks", "block_tally", "checked"]
+__all__ = ["BlockRows", "Blocks", "CodedBlocks", "blocks_tally", "checked"]
 
 BATCH_ROWS = 2**16
 """Rows read from a file at a time."""
@@ -62,6 +62,11 @@ class Blocks:
     def feature_names(self) -> tuple[str, ...] | None:
         """The names of the columns, as given or as frames have them."""
         return self._frame_names if self._names is None else self._names
+
+    @property
+    def are_frames(self) -> bool:
+        """Whether columns have types of their own, and so what they are is known after the last block."""
+        return self._frame_names is not None
 
     @cached_property
     def _frame_names(self) -> tuple[str, ...] | None:
@@ -165,9 +170,9 @@ class CodedBlocks:
         return Block(*existing_rows(cells, block.y, None if weight is None else weight.astype(cells.dtype)))
 
 
-def block_tally(block: Block, asked: list[bool] | None) -> Tally:
-    """What a block says of its columns."""
-    return tally(raw_columns(block.X), block.weight, asked)
+def blocks_tally(blocks: Blocks, asked: list[bool] | None) -> Tally:
+    """What all blocks say of their columns."""
+    return reduce(operator.add, (tally(raw_columns(block.X), block.weight, asked) for block in blocks))
 
 
 def _width(X: Any) -> int:
@@ -175,7 +180,7 @@ def _width(X: Any) -> int:
 
 
 def _is_number(kind: Any) -> bool:
-    return str(kind).startswith(("int", "uint", "float", "double", "halffloat", "decimal"))
+    return str(kind).startswith(("int", "uint", "float", "double", "halffloat"))
 
 
 def _cells(column: Any) -> np.ndarray:

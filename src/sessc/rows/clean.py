@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from .._array import Array, array_namespace, is_foreign, like, scalar, to_numpy
 from .columns import (
     Column,
     Number,
+    cell_type,
     cells_of,
     default_names,
     grown,
@@ -60,6 +62,7 @@ def read_table(
         raise SparseError("X is a sparse matrix, and rules need dense data; pass X.toarray() instead.")
     if _is_mixed(estimator, X, reset):
         return _read_mixed(estimator, X, sample_weight, reset, growing)
+    _refuse_twins(named(X) if is_frame(X) else ())
     single = _is_float32_frame(X)
     try:
         X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
@@ -79,6 +82,13 @@ def read_table(
             estimator, tuple(map(Number, default_names(X.shape[1]) if names is None else map(str, names)))
         )
     return X
+
+
+def _refuse_twins(names: Sequence[str]) -> None:
+    """Refuse columns of one name: no reader of a rule could tell them apart."""
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise ValueError(f"X has {times} columns called {name!r}; rename or drop all but one.")
 
 
 def keep_columns(estimator: Any, columns: tuple[Column, ...]) -> None:
@@ -114,7 +124,7 @@ def asked_categories(estimator: Any, X: Any, known: tuple[str, ...] | None = Non
         return None
     n_columns = len(named(X)) if is_frame(X) else np.shape(X)[1] if np.ndim(X) == 2 else 0
     if given is None:
-        return [False] * n_columns if is_frame(X) and not is_plain_frame(X) else None
+        return [False] * n_columns if known or (is_frame(X) and not is_plain_frame(X)) else None
     chosen = np.atleast_1d(np.asarray(given))
     if chosen.dtype.kind == "b":
         if chosen.shape != (n_columns,):
@@ -132,7 +142,7 @@ def asked_categories(estimator: Any, X: Any, known: tuple[str, ...] | None = Non
 
 def _read_mixed(estimator: Any, X: Any, sample_weight: Any, reset: bool, growing: bool) -> np.ndarray:
     """A table of columns of all kinds as cells."""
-    X = X if is_frame(X) else check_array(X, dtype=None, ensure_all_finite=False)
+    X = X if is_frame(X) else check_array(X, dtype=cell_type(X), ensure_all_finite=False)
     n_rows, n_columns = _height(X) if isinstance(X, Mapping) else len(X), len(_names(X))
     if n_rows == 0 or n_columns == 0:
         raise ValueError(
@@ -207,6 +217,7 @@ def unmasked(column: Any, which: str) -> np.ndarray:
 
 def remember(estimator: Any, n_features: int, names: tuple[str, ...] | None, reset: bool) -> None:
     """Number and names of the features: remembered, or compared with those that are. At first all are numbers."""
+    _refuse_twins(names or ())
     known = None if reset else getattr(estimator, "feature_names_in_", None)
     if names is not None and known is not None and names != tuple(known):
         raise ValueError(

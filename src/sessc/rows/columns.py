@@ -6,9 +6,11 @@ it is missing or was never seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -22,7 +24,9 @@ __all__ = [
     "Column",
     "Number",
     "Tally",
+    "cell_type",
     "cells_of",
+    "columns_of_parts",
     "default_names",
     "few",
     "grown",
@@ -39,10 +43,13 @@ FEW, LEAST_SHARE, MOST_SHARE = 4.0, 0.005, 0.05
 """Levels that fewer rows have by weight, but no less than the first share of all and no more than the second, are
 pooled, or count as missing if all of them together are as few: what so few say makes no condition."""
 DAY = np.timedelta64(1, "D")
-TEXTS = ("object", "str", "utf8", "large_string", "<u", "unicode")
-NOT_NUMBERS = ("date", "time", "duration", "period", "interval", "categor", "enum", "bool", *TEXTS)
-"""How the types of columns begin that are not numbers, in pandas and in Polars."""
-IN_NUMBERS = "say what matters about them in numbers first, such as days."
+TEXT = re.compile(r"str(?!uct)|utf8|large_string")
+NUMBER = re.compile(
+    r"(torch\.)?u?int\d|(torch\.)?float|(long)?double|halffloat|decimal|null|sparse\[(u?int|float)"
+)
+"""How the types of columns begin that hold text and numbers, in NumPy, pandas, Polars and Arrow."""
+NUMBERS, DATES, LEVELS = "numbers", "dates", "levels"
+"""What cells may be."""
 
 
 @dataclass(frozen=True)
@@ -144,11 +151,22 @@ def named(X: Any) -> tuple[str, ...]:
 
 
 def is_plain_frame(X: Any) -> bool:
-    """Whether every column of a frame is one of numbers by its type."""
+    """Whether every column of a frame is one of numbers by its type, and NumPy makes one array of them."""
     if isinstance(X, Mapping) or hasattr(X, "column_names"):
         return False
-    kinds = (str(dtype).lower() for dtype in getattr(X, "dtypes", ()))
-    return not any(kind.startswith(NOT_NUMBERS) for kind in kinds)
+    return all(_is_plain(dtype) for dtype in getattr(X, "dtypes", ()))
+
+
+def _is_plain(dtype: Any) -> bool:
+    if isinstance(dtype, np.dtype):
+        return dtype.kind in "fiu"
+    is_polars = not hasattr(dtype, "na_value")  # which pandas' own types have, and NumPy makes objects of them
+    return is_polars and str(dtype).startswith(("Int", "UInt", "Float"))
+
+
+def cell_type(X: Any) -> type | None:
+    """What NumPy is to make of cells: of those in lists objects, for it turns numbers beside text into text."""
+    return object if isinstance(X, (list, tuple)) else None
 
 
 def raw_columns(X: Any) -> Iterator[Raw]:
@@ -178,43 +196,54 @@ def _each_column(X: Any) -> Iterator[Any]:
 
 
 def _raw(column: Any) -> Raw:
-    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    dtype = getattr(column, "dtype", "")
+    kind = (dtype.name if isinstance(dtype, np.dtype) else str(dtype)).lower()
+    if kind.endswith("[pyarrow]"):
+        column = column.array.__arrow_array__()
     if hasattr(column, "dictionary_encode"):
-        return _of_arrow(column, kind)
-    if kind.startswith(("date", "timestamp")) and "duration" not in kind:
+        return _of_arrow(column)
+    if kind.startswith("date"):
         return _dates(np.asarray(column.dt.tz_convert(None) if getattr(column.dtype, "tz", None) else column))
-    if kind.startswith(("time", "duration", "period", "interval")):
-        raise ValueError(f"holds {kind} cells; {IN_NUMBERS}")
     if kind.startswith("categor") and hasattr(column, "cat") and hasattr(column.cat, "codes"):
         levels = [_plain(level) for level in column.cat.categories]
         return Raw(np.asarray(column.cat.codes, dtype=int), levels, is_declared=True)
     if kind.startswith(("categor", "enum")):
         return _declared(column)
-    if kind.startswith(("bool", "boolean")):
+    if kind.startswith("bool") or TEXT.match(kind):
         return _factorized(column.tolist() if hasattr(column, "tolist") else column.to_list())
-    if kind.startswith(TEXTS) or not hasattr(column, "dtype"):
+    if kind.startswith("object") or not hasattr(column, "dtype"):
         return _of_objects(column.tolist() if hasattr(column, "tolist") else list(column))
+    if not NUMBER.match(kind):
+        raise _no_cells(kind)
     if hasattr(column, "to_numpy") and hasattr(column, "isna"):  # of pandas, whose own types may lack cells
         return Raw(column.to_numpy(dtype=float, na_value=np.nan))
     return Raw(np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column, dtype=float))
 
 
-def _of_arrow(column: Any, kind: str) -> Raw:
+def _no_cells(kind: str) -> ValueError:
+    return ValueError(f"holds {kind} cells; say what matters about them in numbers or text first.")
+
+
+def _of_arrow(column: Any) -> Raw:
     import pyarrow
 
-    if kind.startswith(("string", "large_string", "dictionary", "bool", "string_view")):
-        coded = column if kind.startswith("dictionary") else column.dictionary_encode()
+    kind = str(column.type).lower()
+    is_coded = kind.startswith("dictionary")
+    values = str(column.type.value_type).lower() if is_coded else kind
+    is_date, is_level = values.startswith(("timestamp", "date")), values.startswith("bool") or TEXT.match(values)
+    if not (is_date or is_level or NUMBER.match(values)):
+        raise _no_cells(kind)
+    if is_coded or is_level:
+        coded = column if is_coded else column.dictionary_encode()
         coded = coded.combine_chunks() if hasattr(coded, "combine_chunks") else coded
         coded = coded.chunk(0) if hasattr(coded, "chunk") else coded
         codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(int)
         levels = coded.dictionary.to_pylist()
         codes = np.append([-1 if level is None else k for k, level in enumerate(levels)], -1)[codes]
         return Raw(codes.astype(int), [_plain(level) for level in levels])
-    if kind.startswith(("timestamp", "date")):
+    if is_date:
         moments = column.cast(pyarrow.timestamp("us"), safe=False)
         return _dates(moments.to_numpy(zero_copy_only=False) if hasattr(moments, "dictionary_encode") else moments)
-    if kind.startswith(("time", "duration", "interval", "list", "struct", "map")):
-        raise ValueError(f"holds {kind} cells; {IN_NUMBERS}")
     return Raw(column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False))
 
 
@@ -236,6 +265,7 @@ def _declared(column: Any) -> Raw:
 
 def _of_objects(cells: list[Any]) -> Raw:
     """Cells of any kind: numbers if all are, dates if all are, and categories otherwise."""
+    cells = [float(cell) if isinstance(cell, Decimal) else cell for cell in cells]
     there = [cell for cell in cells if not is_missing(cell)]
     if all(isinstance(cell, Real) and not isinstance(cell, (bool, np.bool_)) for cell in there):
         return Raw(np.asarray([np.nan if is_missing(cell) else float(cell) for cell in cells]))
@@ -269,10 +299,17 @@ def _plain(level: Any) -> Any:
 class Seen(NamedTuple):
     """What some rows say of a column."""
 
-    levels: dict[Any, float] | None
-    """What rows weigh that have each level; None for numbers."""
-    is_date: bool
+    kinds: frozenset[str]
+    """What cells are: numbers, dates or levels. A column of gaps is none of them, for programs call it numbers
+    whatever it will hold, unless its type says text or dates."""
+    levels: dict[Any, float]
+    """What rows weigh that have each level."""
     is_declared: bool
+
+    @property
+    def mixes(self) -> bool:
+        """Whether numbers of some rows would have to be levels beside those of others."""
+        return self.kinds == {NUMBERS, LEVELS}
 
 
 @dataclass(frozen=True)
@@ -288,12 +325,12 @@ class Tally:
 
 
 def _merged(a: Seen, b: Seen) -> Seen:
-    if a.levels is None and b.levels is None:
-        return a._replace(is_date=a.is_date or b.is_date)
-    levels = dict(a.levels or {})
-    for level, weight in (b.levels or {}).items():
+    if not a.kinds or not b.kinds:
+        return a if a.kinds else b
+    levels = dict(a.levels)
+    for level, weight in b.levels.items():
         levels[level] = levels.get(level, 0.0) + weight
-    return Seen(levels, False, a.is_declared and b.is_declared)
+    return Seen(a.kinds | b.kinds, levels, a.is_declared and b.is_declared)
 
 
 def tally(raw: Iterable[Raw], weight: np.ndarray | None, asked: Any = None) -> Tally:
@@ -303,8 +340,14 @@ def tally(raw: Iterable[Raw], weight: np.ndarray | None, asked: Any = None) -> T
         own = np.ones(len(column.values)) if weight is None else weight
         total = float(np.sum(own))
         column = _as_levels(column) if asked is not None and asked[j] else column
-        found.append(Seen(level_counts(column, own), column.is_date, column.is_declared))
+        found.append(Seen(_kinds(column), level_counts(column, own) or {}, column.is_declared))
     return Tally(total, tuple(found))
+
+
+def _kinds(column: Raw) -> frozenset[str]:
+    if column.is_date or column.levels is not None:
+        return frozenset([DATES if column.is_date else LEVELS])
+    return frozenset() if np.all(np.isnan(column.values)) else frozenset([NUMBERS])
 
 
 def _as_levels(column: Raw) -> Raw:
@@ -329,6 +372,19 @@ def level_counts(column: Raw, weight: np.ndarray) -> dict[Any, float] | None:
     return found
 
 
+def columns_of_parts(
+    names: Sequence[str], seen_if: Callable[[Any], Tally], asked: Any = None, growing: bool = False
+) -> tuple[Column, ...]:
+    """What columns are of rows that come in parts; ``seen_if(asked)`` is what all parts say of them together.
+
+    Where some parts have text and others numbers these are levels too, as in one table, and have to be counted.
+    """
+    seen = seen_if(asked)
+    if any(column.mixes for column in seen.columns):
+        seen = seen_if([column.mixes or bool(asked and asked[j]) for j, column in enumerate(seen.columns)])
+    return settle_columns(names, seen, asked, growing)
+
+
 def settle_columns(
     names: Sequence[str], seen: Tally, asked: Any = None, growing: bool = False
 ) -> tuple[Column, ...]:
@@ -341,10 +397,15 @@ def settle_columns(
 
 
 def _settled(name: str, seen: Seen, asked: bool | None, weight: float, growing: bool) -> Column:
-    if seen.levels is None:
-        return Number(name, seen.is_date)
+    if DATES in seen.kinds and len(seen.kinds) > 1:
+        other = "text" if LEVELS in seen.kinds else NUMBERS
+        raise ValueError(
+            f"Column {name!r} of X holds dates in some blocks and {other} in others; make all of them dates."
+        )
+    if LEVELS not in seen.kinds or (asked is False and not seen.levels):
+        return Number(name, DATES in seen.kinds)
     if asked is False:
-        text = next(iter(seen.levels), "")
+        text = next(iter(seen.levels))
         raise ValueError(
             f"Column {name!r} of X holds text such as {text!r}; encode it as numbers first, or name it in "
             "categorical_features."
@@ -370,12 +431,22 @@ def grown(columns: Sequence[Column], X: Any) -> tuple[Column, ...]:
         raw = [Raw(column) for column in X.T]
     else:
         raw = list(raw_columns(X))
-    return tuple(
-        column
-        if isinstance(column, Number) or column.pool is None
-        else column.with_pooled(_as_levels(one).levels or ())
-        for column, one in zip(columns, raw, strict=True)
-    )
+    return tuple(_grown(column, one) for column, one in zip(columns, raw, strict=True))
+
+
+def _grown(column: Column, raw: Raw) -> Column:
+    if isinstance(column, Category):
+        return column if column.pool is None else column.with_pooled(_as_levels(raw).levels or ())
+    if texts := _texts(raw):
+        raise ValueError(
+            f"Column {column.name!r} of X holds text such as {texts[0]!r}, and no row before did; give it a "
+            "category type from the first rows on, or name it in categorical_features."
+        )
+    return column
+
+
+def _texts(raw: Raw) -> list[str]:
+    return [level for level in raw.levels or () if isinstance(level, str)]
 
 
 def cells_of(X: Any, columns: Sequence[Column]) -> np.ndarray:
@@ -389,7 +460,7 @@ def _cells(raw: Raw, column: Column) -> np.ndarray:
     if isinstance(column, Number):
         if raw.levels is None:
             return raw.values.astype(float)
-        if texts := [level for level in raw.levels if isinstance(level, str)]:
+        if texts := _texts(raw):
             raise ValueError(
                 f"Column {column.name!r} of X holds text such as {texts[0]!r}, and the model knows numbers there."
             )

@@ -28,10 +28,10 @@ from .columns import (
     Number,
     Tally,
     cells_of,
+    columns_of_parts,
     default_names,
     grown,
     raw_columns,
-    settle_columns,
     tally,
 )
 
@@ -120,8 +120,12 @@ def learn_columns(
     parts = np.asarray(X.to_delayed(), dtype=object).ravel()
     weights = _aligned_parts(weight, X, parts)
     task = delayed(_tally, pure=False)
-    found = _computed([task(part, one, asked) for part, one in zip(parts, weights, strict=True)])
-    return settle_columns(known, reduce(operator.add, found), asked, growing)
+
+    def seen_if(asked: list[bool] | None) -> Tally:
+        found = _computed([task(part, one, asked) for part, one in zip(parts, weights, strict=True)])
+        return reduce(operator.add, found)
+
+    return columns_of_parts(known, seen_if, asked, growing)
 
 
 def _aligned_parts(weight: Any, X: Any, parts: np.ndarray) -> list:
@@ -139,7 +143,7 @@ def _tally(part: Any, weight: Any, asked: list[bool] | None) -> Tally:
 
 def grown_columns(X: Any, columns: tuple[Column, ...]) -> tuple[Column, ...]:
     """The columns with levels in their pools that come up in these rows."""
-    if not any(column.n_levels for column in columns):
+    if not _is_mixed(X) and not any(column.n_levels for column in columns):
         return columns
     from dask import delayed
 

@@ -31,9 +31,6 @@ class Extent:
     one, which is what each costs on average."""
     weight: float
     """Sum of the sample weights; the number of rows if there are none."""
-    low: Array
-    high: Array
-    """The smallest and the largest value of each column, shape (J,)."""
     layout: Layout | None = None
     """How the rows are spelled out; None for numbers without gaps."""
     known: np.ndarray | None = None
@@ -149,15 +146,13 @@ def measure(rows: Rows) -> Extent:
     rows = rows.spelled(None)
     moments = rows.sum(_moments)
     xp = array_namespace(moments.x)
-    some = moments.low <= moments.high
-    center = xp.where(some, moments.mean, 0 * moments.x)
-    low, high = (xp.astype(xp.where(some, end, center), rows.dtype) for end in (moments.low, moments.high))
+    center = xp.where(moments.low <= moments.high, moments.mean, 0 * moments.x)
     center, weight = xp.astype(center, rows.dtype), float(moments.weight)
     squares = rows.standardized(center).sum(_squares)
     known = moments.known + 0 * moments.x
     spread = xp.astype(xp.sqrt(divide(squares, known, otherwise=0 * known)), rows.dtype)
     share = to_numpy(known) / weight
-    extent = Extent(center, spread, weight, low, high, known=None if np.all(share == 1) else share)
+    extent = Extent(center, spread, weight, known=None if np.all(share == 1) else share)
     return extent if rows.levels is None and extent.known is None else _with_levels(rows, extent)
 
 
@@ -217,5 +212,4 @@ def standardized(rows: Rows) -> tuple[Rows, Extent]:
 def seen_from(extent: Extent, scale: Array) -> Extent:
     """The same extent measured from its own centre, in units of ``scale``."""
     xp = array_namespace(extent.center)
-    low, high = ((bound - extent.center) / scale for bound in (extent.low, extent.high))
-    return replace(extent, center=xp.zeros_like(extent.center), spread=extent.spread / scale, low=low, high=high)
+    return replace(extent, center=xp.zeros_like(extent.center), spread=extent.spread / scale)

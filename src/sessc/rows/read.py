@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from dataclasses import replace
-from functools import reduce
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from .._array import Array, array_namespace, is_foreign, to_numpy
 from .arrays import ArrayRows
 from .base import Rows
-from .blocks import BlockRows, Blocks, CodedBlocks, block_tally
+from .blocks import BlockRows, Blocks, CodedBlocks, blocks_tally
 from .clean import (
     asked_categories,
     existing_rows,
@@ -26,7 +25,17 @@ from .clean import (
     refuse_extremes,
     remember,
 )
-from .columns import Column, Number, cells_of, default_names, grown, raw_columns, settle_columns, tally
+from .columns import (
+    Column,
+    Number,
+    cells_of,
+    columns_of_parts,
+    default_names,
+    grown,
+    raw_columns,
+    settle_columns,
+    tally,
+)
 
 __all__ = ["has_labels", "in_memory", "read_rows"]
 
@@ -80,9 +89,9 @@ def _read_blocks(estimator: Any, blocks: Blocks, y: Any, sample_weight: Any, ask
     names = blocks.feature_names or default_names(blocks.n_features)
     if asked.reset:
         categories = asked_categories(estimator, first.X, blocks.feature_names)
-        if not isinstance(first.X, np.ndarray) or categories is not None:
-            seen = reduce(operator.add, (block_tally(block, categories) for block in blocks))
-            keep_columns(estimator, settle_columns(names, seen, categories, asked.growing))
+        if blocks.are_frames or categories is not None:
+            seen_if = partial(blocks_tally, blocks)
+            keep_columns(estimator, columns_of_parts(names, seen_if, categories, asked.growing))
     elif asked.growing:
         for block in blocks:
             keep_columns(estimator, grown(known_columns(estimator), block.X))

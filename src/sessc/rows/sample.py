@@ -15,7 +15,7 @@ import numpy as np
 from .._array import Array, array_namespace, bits, like, scalar, to_numpy
 from .base import Rows, Samples
 
-__all__ = ["Sample", "few", "sample"]
+__all__ = ["Sample", "sample", "some_rows"]
 
 FEW_ROWS = 2**13
 """Of rows that are not in one array, so many distinct ones are enough to describe all."""
@@ -40,7 +40,7 @@ class Sample:
         return Sample(keys[kept], X[first[kept]], weight[kept], self.size)
 
 
-def few(rows: Rows, most: int) -> tuple[np.ndarray, np.ndarray, int]:
+def some_rows(rows: Rows, most: int) -> tuple[np.ndarray, np.ndarray, int]:
     """Some rows as users gave them, at most so many, what each stands for, and how many rows there are."""
     thinned = rows.thinned(most)
     if thinned is not None and rows.n_rows is not None:

@@ -136,11 +136,9 @@ def _by_name(rules: RuleBase, x: Any) -> dict[str, Any]:
 
 def _cell(column: Column, value: Any) -> Any:
     """A cell as its column has it: what is no text and no number is a level by what it is called."""
-    if is_missing(value) or isinstance(value, (str, Real)):
+    if is_missing(value) or isinstance(value, (str, Real, Decimal)):
         return value
-    if isinstance(column, Category):
-        return str(value)
-    return float(value) if isinstance(value, Decimal) else value
+    return str(value) if isinstance(column, Category) else value
 
 
 def _python(cell: Any) -> Any:

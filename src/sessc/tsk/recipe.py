@@ -27,7 +27,7 @@ from ..rows.columns import Category, Column, Number, default_names
 from ..rows.extent import Extent, centered, standardized
 from ..rows.layout import Space
 from ..rows.robust import robust
-from ..rows.sample import few
+from ..rows.sample import some_rows
 from ..rows.target import Classes, Measurements, Target
 from ..rules.base import Cells, Conditions, RuleBase
 from ..rules.conditions import reach_of
@@ -369,7 +369,7 @@ def seen_by(rules: RuleBase, problem: Problem) -> Summary:
     """The training data as the rules remember them."""
     rows = problem.rows.as_given()
     support = rows.sum(partial(_total, RuleBase.firing, rules)) / problem.extent.weight
-    X, weight, n_rows = few(rows, REMEMBERED_ROWS)
+    X, weight, n_rows = some_rows(rows, REMEMBERED_ROWS)
     found = summarize(X, support, weight, n_rows=n_rows, levels=rules.layout.levels)
     heard = slice(None, None, -(-len(X) // HEARD_ROWS))
     return replace(found, reach=reach_of(rules, X[heard], weight[heard]))
