@@ -67,6 +67,10 @@ class Line:
     mean_absolute_error: float
     rules: int
     conditions: float
+    terms: float
+    faithfulness: float
+    agreement: float
+    strongest: float
     parameters: str
     seconds: float
 
@@ -170,11 +174,18 @@ def boosting(classes: bool, seed: int) -> Any:
 TAKES_TABLES = sessc.__version__ != "0.1.0"
 AS_IT_IS = make_pipeline if TAKES_TABLES else indicators
 """Version 0.1.0 takes numbers alone."""
+ANY_LENGTH = {"conditions": None, "terms": None} if TAKES_TABLES else {}
 
 MODELS: dict[str, Callable[[bool, int], Any]] = {
-    "ten rules": lambda classes, seed: AS_IT_IS(searching(10, order=0)(classes, seed)),
+    "ten rules": lambda classes, seed: AS_IT_IS(searching(10, order=0, **ANY_LENGTH)(classes, seed)),
     "default": lambda classes, seed: AS_IT_IS(searching()(classes, seed)),
-    "ten rules, imputed": lambda classes, seed: imputed(searching(10, order=0)(classes, seed)),
+    "accurate": lambda classes, seed: AS_IT_IS(searching(parsimony=0)(classes, seed)),
+    "ten rules of five": lambda classes, seed: AS_IT_IS(searching(10, order=0, conditions=5)(classes, seed)),
+    "ten rules of three": lambda classes, seed: AS_IT_IS(searching(10, order=0, conditions=3)(classes, seed)),
+    "ten rules, imputed": lambda classes, seed: imputed(searching(10, order=0, **ANY_LENGTH)(classes, seed)),
+    "ten rules, not faithful": lambda classes, seed: AS_IT_IS(
+        searching(10, order=0, conditions=5, faithfulness=0)(classes, seed)
+    ),
     "EBM": lambda classes, seed: make_pipeline(boosting(classes, seed)),
 }
 """By name: what makes a model for classes or values, from a seed."""
@@ -202,10 +213,24 @@ def compute(dataset: str, split: int, change: str, model: str) -> Line:
         commit=commit(),
         rules=0 if rules is None else rules.n_rules,
         conditions=0.0 if rules is None else round(float(rules.n_conditions.mean()), 2),
+        **_meaning(rules, part),
         parameters=json.dumps({} if rules is None else fitted[-1].best_params_),
         seconds=round(seconds, 2),
         **{name: round(value, 6) for name, value in measures.items()},
     )
+
+
+def _meaning(rules: Any, part: Split) -> dict[str, float]:
+    """How short conclusions are, and whether rules mean what they say on the test part."""
+    if rules is None or not TAKES_TABLES:
+        return dict.fromkeys(("terms", "faithfulness", "agreement", "strongest"), float("nan"))
+    found = rules.observe(part.X_test, part.y_test)
+    return {
+        "terms": round(float(rules.n_terms.mean()), 2),
+        "faithfulness": round(found.faithfulness, 4),
+        "agreement": float("nan") if rules.classes is None else round(found.agreement, 4),
+        "strongest": round(found.strongest, 4),
+    }
 
 
 def _balanced(model: Any, y: np.ndarray) -> dict[str, np.ndarray]:

@@ -17,6 +17,7 @@ from .rows.blocks import Blocks
 from .rows.columns import Category, Number
 from .rules.base import RuleBase
 from .rules.evaluation import Comparison, Evaluation
+from .rules.evidence import Evidence
 from .rules.explanation import Change, Explanation
 from .rules.links import Identity, Link, Proportions, Softmax
 from .rules.pipelines import rules_of
@@ -28,6 +29,7 @@ from .terms.objective import Objective
 from .terms.sharing import Entropy, Linear, Power, Quadratic, Sharing, Uniform
 from .tsk.estimators import TSKClassifier, TSKRegressor
 from .tsk.lengths import AccuracySizeDisplay
+from .tsk.recipe import UselessModelWarning
 from .tsk.tuning import TSKClassifierCV, TSKRegressorCV
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "ConvergenceDisplay",
     "Entropy",
     "Evaluation",
+    "Evidence",
     "Explanation",
     "FiringDisplay",
     "Identity",
@@ -77,6 +80,7 @@ __all__ = [
     "TSKRegressor",
     "TSKRegressorCV",
     "Uniform",
+    "UselessModelWarning",
     "__version__",
     "datasets",
     "fukuyama_sugeno",

@@ -16,6 +16,7 @@ from typing import Any
 from .._progress import count_on
 from .._writing import refuse_unwritable, write
 from ..report.text import shortly
+from ..rules.evaluation import verdict
 from ..rules.wording import count, one_line
 from ..tables.columns import remarks
 from ..tables.files import dumps
@@ -232,6 +233,9 @@ def _show_measures(model: Model) -> None:
         if not k:
             print(f"On {count(one.n_rows, 'row')} held out:")
         print(f"  {name:<{width}}  " + ", ".join(f"{m} {value:.4g}" for m, value in one.measures.items()))
+    for sentence in (next((one.faithful for one in model.evaluations.values()), ""), verdict(model.evaluations)):
+        if sentence:
+            print(fill(sentence, LINE))
 
 
 def _about(model: Model) -> dict[str, Any]:
@@ -246,8 +250,10 @@ def _about(model: Model) -> dict[str, Any]:
         "order": rules.order,
         "conditions": rules.n_conditions.tolist(),
         "evaluations": {
-            name: dict(one.measures) | {"n_rows": one.n_rows} for name, one in model.evaluations.items()
+            name: dict(one.measures) | {"n_rows": one.n_rows, "faithfulness": one.faithfulness}
+            for name, one in model.evaluations.items()
         },
+        "verdict": verdict(model.evaluations),
     }
 
 

@@ -16,10 +16,10 @@ from ..rows.columns import Category, Number
 from ..rules.base import RuleBase
 from ..rules.conditions import impacts, is_whole, origin, places, read_condition, seen_range, shown_range, top
 from ..rules.document import evaluations_to_data, to_data
-from ..rules.evaluation import Evaluation
+from ..rules.evaluation import Evaluation, verdict
 from ..rules.explanation import step
 from ..rules.wording import count, number, one_line, output_names, quoted
-from .phrases import UNITS, conclusion, holds_always, sentences, worded_conditions
+from .phrases import UNITS, Sentence, conclusion, holds_always, priors, sentences, worded_conditions
 
 __all__ = ["to_html"]
 
@@ -45,8 +45,10 @@ def to_html(
         "labels": output_names(rules),
         "columns": _columns(rules, rows),
         "about": _about(rules),
-        "sentences": [_sentence(rules, r, one.share) for r, one in enumerate(sentences(rules))],
+        "sentences": [_sentence(rules, r, one) for r, one in enumerate(sentences(rules))],
         "evaluations": evaluations_to_data(evaluations or {}),
+        "verdict": verdict(evaluations or {}),
+        "faithful": next((one.faithful for one in (evaluations or {}).values()), ""),
         "examples": rows,
         "unit": UNITS.get(type(rules.link), "The answer is the sum of what rules add."),
         "terms": MAX_TERMS,
@@ -72,7 +74,7 @@ def _drawn(summary: dict[str, Any] | None) -> dict[str, Any] | None:
     return (
         None
         if summary is None
-        else {key: value for key, value in summary.items() if key not in ("quantiles", "reach")}
+        else {key: value for key, value in summary.items() if key not in ("quantiles", "reach", "evidence")}
     )
 
 
@@ -86,7 +88,8 @@ def _about(rules: RuleBase) -> str:
     what = f"{count(rules.n_rules, 'rule')}, {'which always holds' if holds_always(rules) else each}"
     seen = "" if rules.summary is None else f", learned from {count(rules.summary.n_rows, 'row')}"
     changed = f" Changed by hand: {'; '.join(rules.edits)}." if rules.edits else ""
-    return f"A model that {kind} by {count(rules.n_features, 'column')}: {what}{seen}.{changed}"
+    held = f" {held}" if (held := priors(rules)) else ""
+    return f"A model that {kind} by {count(rules.n_features, 'column')}: {what}{seen}.{held}{changed}"
 
 
 def _columns(rules: RuleBase, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -125,7 +128,7 @@ def _numbers(rules: RuleBase, j: int, column: Number) -> dict[str, Any]:
     }
 
 
-def _sentence(rules: RuleBase, r: int, share: str) -> dict[str, Any]:
+def _sentence(rules: RuleBase, r: int, said: Sentence) -> dict[str, Any]:
     """A rule in words, with the column that each condition is about and where it is met."""
     conditions = [_condition(rules, r, j, text) for j, text in worded_conditions(rules, r, words=True)]
     shares = None
@@ -135,7 +138,9 @@ def _sentence(rules: RuleBase, r: int, share: str) -> dict[str, Any]:
         "conditions": conditions,
         "conclusion": conclusion(rules, r, MAX_TERMS),
         "shares": shares,
-        "share": share,
+        "share": said.share,
+        "seen": said.seen,
+        "isRest": said.is_rest,
         "origin": _origin(rules, r),
     }
 

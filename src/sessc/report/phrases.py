@@ -10,6 +10,7 @@ import numpy as np
 from ..rows.columns import Category
 from ..rules.base import RuleBase
 from ..rules.conditions import impacts, origin
+from ..rules.evidence import Evidence
 from ..rules.links import Proportions, Softmax
 from ..rules.wording import MANY, amount, condition, count, day, number, odds, one_line, output_names, quoted
 
@@ -19,10 +20,14 @@ __all__ = [
     "conclusion",
     "has_scores",
     "holds_always",
+    "priors",
+    "seen",
     "sentences",
     "worded_conditions",
 ]
 
+RARE = 0.05
+"""Classes that a smaller share of the rows has are not named."""
 UNITS = {
     Softmax: "Rules add to the score of each class; the difference between two scores is their log-odds.",
     Proportions: "Rules add to the score of each class; scores, those below zero cut, are shown as shares.",
@@ -38,6 +43,10 @@ class Sentence(NamedTuple):
     conclusion: list[str]
     share: str
     """How much of the data it speaks for, or nothing if that is not known."""
+    seen: str = ""
+    """What became of the rows on which it counts most, and what the model answers there, if that is known."""
+    is_rest: bool = False
+    """Whether it asks for nothing, and so is about what other rules leave."""
 
 
 def sentences(
@@ -48,15 +57,73 @@ def sentences(
         if most is not None and (isinstance(most, bool) or not isinstance(most, Integral) or most < 0):
             raise ValueError(f"{name} must be a whole number of zero or more, or None for all, got {most!r}.")
     always, levels = holds_always(rules), None if max_conditions is None else MANY
-    support = None if rules.summary is None or always else rules.summary.support
     return [
         Sentence(
             [] if always else _shown(rules, r, words, max_conditions, levels),
             conclusion(rules, r, max_terms),
-            "" if support is None else f"{100 * support[r]:.0f} %",
+            "" if always else _share(rules, r),
+            "" if always else seen(rules, r),
+            not always and not rules.asks[r].any(),
         )
         for r in range(rules.n_rules)
     ]
+
+
+def _share(rules: RuleBase, r: int) -> str:
+    """How much of the data a rule speaks for, in words."""
+    summary = rules.summary
+    if summary is None or summary.support is None:
+        return ""
+    if summary.evidence is None:
+        return f"{100 * summary.support[r]:.0f} % of the data"
+    return f"{summary.evidence.governed[r]:.6g} of {summary.evidence.weight:.6g} rows"
+
+
+def seen(rules: RuleBase, r: int) -> str:
+    """What became of the rows a rule governs, and what the model answers there; nothing if that is not known."""
+    found = None if rules.summary is None else rules.summary.evidence
+    if found is None:
+        return ""
+    if not found.governed[r]:
+        return "no row: others always count more"
+    if rules.classes is None:
+        mean, low, high, answer = (part[r, 0] for part in (found.outcomes, found.low, found.high, found.answers))
+        assert found.spread is not None
+        between = f"{amount(rules, low)} to {amount(rules, high)}"
+        spread = number(found.spread[r], found.unit / 10)
+        return f"{amount(rules, mean)} on average ({between}), spread {spread}; answered {amount(rules, answer)}"
+    names, order = output_names(rules), np.argsort(-found.outcomes[r], kind="stable")
+    shown = [_class_share(found, r, int(c), names[c], k == 0) for k, c in enumerate(order[:3])]
+    best = int(np.argmax(found.answers[r]))
+    return f"{', '.join(filter(None, shown))}; answered {names[best]} {number(found.answers[r, best], 0.1)}"
+
+
+def _class_share(found: Evidence, r: int, c: int, name: str, first: bool) -> str:
+    """How common a class is among the rows of a rule; nothing if it is rare and not the commonest."""
+    share = found.outcomes[r, c]
+    if not first:
+        return f"{name} {100 * share:.0f} %" if share >= RARE else ""
+    weighed = found.weighed[r, c]
+    alike = f"; weighed {100 * weighed:.0f} %" if abs(weighed - share) >= RARE else ""
+    return f"{name} {100 * share:.0f} % ({100 * found.low[r, c]:.0f} to {100 * found.high[r, c]:.0f}{alike})"
+
+
+def priors(rules: RuleBase) -> str:
+    """How common classes are where probabilities hold, if that is not how common they are in the data."""
+    summary = rules.summary
+    if rules.classes is None or summary is None or summary.prior is None or summary.shares is None:
+        return ""
+    if np.abs(summary.prior - summary.shares).max() < 0.01:
+        return ""
+    common = ", ".join(
+        f"{name} {100 * share:.2g} %" for name, share in zip(output_names(rules), summary.shares, strict=True)
+    )
+    if np.ptp(summary.prior) < 0.01:
+        return f"Classes weigh the same: probabilities are as if all were equally common. In the data: {common}."
+    as_if = ", ".join(
+        f"{name} {100 * share:.2g} %" for name, share in zip(output_names(rules), summary.prior, strict=True)
+    )
+    return f"Classes were weighed: probabilities are as if there were {as_if}. In the data: {common}."
 
 
 def holds_always(rules: RuleBase) -> bool:
@@ -141,6 +208,8 @@ def _terms(rules: RuleBase, column: int, slopes: np.ndarray, start: np.ndarray) 
             if value != 0
         ]
     [d] = features
+    if slopes[d] == 0:
+        return []
     slope, center = slopes[d] / rules.scale[column], rules.mean[column] + rules.scale[column] * start[d]
     name, scale = one_line(what.name), rules.scale[column]
     if what.is_date:

@@ -30,7 +30,10 @@ def to_latex(
     """The rules as a LaTeX table as wide as a line, which needs no package."""
     found = sentences(rules, max_conditions, max_terms, words)
     lines = [_latex_row(k, sentence) for k, sentence in enumerate(found)]
-    columns = r"@{}rp{0.44\linewidth}p{0.29\linewidth}" + "r" * (len(_header(found)) - 3) + "@{}"
+    has_evidence = bool(found[0].seen)
+    widths = (0.3, 0.2, 0.12, 0.24) if has_evidence else (0.44, 0.29)
+    columns = "@{}r" + "".join(rf"p{{{width}\linewidth}}" for width in widths)
+    columns += "r" * (len(_header(found)) - 1 - len(widths)) + "@{}"
     head = " & ".join(_header(found)) + r" \tabularnewline"
     return "\n".join(
         [rf"\begin{{tabular}}{{{columns}}}", r"\hline", head, r"\hline", *lines, r"\hline", r"\end{tabular}"]
@@ -38,20 +41,23 @@ def to_latex(
 
 
 def _latex_row(k: int, sentence: Sentence) -> str:
-    number, conditions, conclusion, *share = _cells(k, sentence, _latex, r" \newline ")
+    number, conditions, conclusion, *rest = _cells(k, sentence, _latex, r" \newline ")
     # Narrow columns do not take well to justification, after which only \tabularnewline ends a row.
-    cells = [number, rf"\raggedright {conditions}", rf"\raggedright {conclusion}", *share]
+    narrow = [conditions, conclusion, *(rest if sentence.seen else [])]
+    cells = [number, *(rf"\raggedright {cell}" for cell in narrow), *([] if sentence.seen else rest)]
     return " & ".join(cells) + r" \tabularnewline"
 
 
 def _header(found: list[Sentence]) -> list[str]:
-    return ["Rule", "IF", "THEN", *(["Share"] if found[0].share else [])]
+    return ["Rule", "IF", "THEN", *(["Share"] if found[0].share else []), *(["Seen"] if found[0].seen else [])]
 
 
 def _cells(k: int, sentence: Sentence, escape: Callable[[str], str], newline: str) -> list[str]:
     conditions = f"{newline}AND ".join(map(escape, sentence.conditions)) or "always"
     conclusion = newline.join(map(escape, sentence.conclusion))
-    return [str(k + 1), conditions, conclusion, *([escape(sentence.share)] if sentence.share else [])]
+    if sentence.is_rest:
+        conditions = "otherwise"
+    return [str(k + 1), conditions, conclusion, *(escape(one) for one in (sentence.share, sentence.seen) if one)]
 
 
 def _markdown(text: str) -> str:

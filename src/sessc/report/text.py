@@ -10,7 +10,7 @@ import numpy as np
 
 from ..rules.base import RuleBase
 from ..rules.wording import count, number, one_line
-from .phrases import has_scores, holds_always, sentences
+from .phrases import has_scores, holds_always, priors, sentences
 
 __all__ = ["shortly", "to_text"]
 
@@ -38,10 +38,14 @@ def to_text(
     found = sentences(rules, max_conditions, max_terms, words)
     parts = ["\n".join(_broken(_head(rules, max_conditions, max_terms, whole).split("\n"), width, ""))]
     for r, sentence in enumerate(found):
-        title = f"Rule {r + 1}" + (f" ({sentence.share} of the data)" if sentence.share else "")
+        title = f"Rule {r + 1}" + (f" ({sentence.share})" if sentence.share else "")
         lines = [f"  {'AND ' if k else 'IF  '} {line}" for k, line in enumerate(sentence.conditions)]
         then = "THEN" if lines else "ALWAYS"
+        if sentence.is_rest:
+            lines, then = [], "OTHERWISE"
         lines += [f"  {' ' * len(then) if k else then} {line}" for k, line in enumerate(sentence.conclusion)]
+        if sentence.seen:
+            lines.append(f"  SEEN {sentence.seen}")
         parts.append("\n".join([title, *_broken(lines, width, " " * 9)]))
     return "\n\n".join(parts)
 
@@ -66,10 +70,12 @@ def _head(rules: RuleBase, max_conditions: int | None, max_terms: int | None, wh
         head += f"\nA rule has {number(rules.n_conditions.mean(), 1.0)} conditions on average."
     if has_scores(rules):
         head += "\nScores are log-odds: how much higher one is than another says how much likelier its class is."
+    if held := priors(rules):
+        head += f"\n{held}"
     if rules.edits:
         head += f"\nChanged by hand: {'; '.join(map(one_line, rules.edits))}."
     if max_conditions is not None and np.any(rules.n_conditions > max_conditions):
         head += f"\nThe {max_conditions} strongest conditions of each rule are shown; {whole}."
-    if max_terms is not None and rules.order == 1 and rules.n_features > max_terms:
+    if max_terms is not None and np.any(rules.n_terms > max_terms):
         head += f"\nThe {max_terms} largest terms of each conclusion are shown; {whole}."
     return head

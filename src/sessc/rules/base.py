@@ -212,6 +212,22 @@ class RuleBase(Forms):
         return np.sum(self.asks, axis=1)
 
     @property
+    def n_terms(self) -> np.ndarray:
+        """From how many columns each rule concludes something, shape (n_rules,)."""
+        if not self.order:
+            return np.zeros(self.n_rules, int)
+        some = np.any(self.consequents[:, 1:] != 0, axis=2)
+        return np.sum(some.astype(float) @ self.layout.onto_columns > 0, axis=1)
+
+    @property
+    def size(self) -> int:
+        """How much there is to read: rules, their conditions, and the terms of every line they conclude."""
+        n_lines = max(self.consequents.shape[2] - 1, 1) if self.classes is not None else 1
+        n_lines = n_lines if n_lines == 1 else n_lines + 1  # of two classes one line says both
+        asked = np.sum(self.n_conditions) if self.n_rules > 1 else 0
+        return int(self.n_rules + asked + n_lines * np.sum(self.n_terms))
+
+    @property
     def order(self) -> int:
         """0 if consequents are constants, 1 if they are linear in the inputs."""
         return int(self.consequents.shape[1] > 1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .._version import __version__
 from ..rows.columns import Category, Column, Number
 from .base import Conditions, RuleBase
 from .evaluation import Evaluation
+from .evidence import Evidence
 from .links import Identity, Link, Proportions, Softmax
 from .summary import BINS, SHARES, Summary
 
@@ -147,7 +149,18 @@ def _summary(summary: Summary | None) -> dict[str, Any] | None:
         "levels": [shares.tolist() for shares in summary.levels],
         "missing": np.asarray(summary.missing).tolist(),
         "reach": None if summary.reach is None else [_known(row) for row in summary.reach.tolist()],
+        "prior": None if summary.prior is None else summary.prior.tolist(),
+        "shares": None if summary.shares is None else summary.shares.tolist(),
+        "evidence": evidence_to_data(summary.evidence),
     }
+
+
+def evidence_to_data(evidence: Evidence | None) -> dict[str, Any] | None:
+    """What happened under each rule, as plain numbers."""
+    if evidence is None:
+        return None
+    parts = {field.name: getattr(evidence, field.name) for field in fields(Evidence)}
+    return {name: part.tolist() if isinstance(part, np.ndarray) else part for name, part in parts.items()}
 
 
 def _known(values: list[float]) -> list[float | None]:
@@ -163,6 +176,7 @@ def evaluations_to_data(evaluations: Mapping[str, Evaluation]) -> list[dict[str,
             "n_rows": one.n_rows,
             "measures": dict(one.measures),
             "confusion": None if one.confusion is None else one.confusion.tolist(),
+            "faithfulness": one.faithfulness,
         }
         for name, one in evaluations.items()
     ]
@@ -185,7 +199,7 @@ def from_data(data: dict[str, Any]) -> RuleBase:
         columns=columns,
         fill=fill,
         classes=classes,
-        summary=_read_summary(data.get("summary"), len(given), [column.n_levels for column in columns]),
+        summary=_read_summary(data.get("summary"), len(given), [column.n_levels for column in columns], n_outputs),
         **numbers,
     )
 
@@ -344,7 +358,7 @@ def read_classes(data: Any) -> np.ndarray | None:
     return np.asarray(values)
 
 
-def _read_summary(data: Any, n_rules: int, levels: list[int]) -> Summary | None:
+def _read_summary(data: Any, n_rules: int, levels: list[int], n_outputs: int) -> Summary | None:
     if data is None:
         return None
     data, n_columns = read_object(data, "the summary"), len(levels)
@@ -360,7 +374,32 @@ def _read_summary(data: Any, n_rules: int, levels: list[int]) -> Summary | None:
         tuple(read_shares(one, "levels", (n,)) for one, n in zip(shares, levels, strict=True)),
         read_shares(data.get("missing"), "missing", (n_columns,)),
         _read_reach(data.get("reach"), (n_rules, n_columns)),
+        _read_common(data, "prior", n_outputs),
+        _read_common(data, "shares", n_outputs),
+        _read_evidence(data.get("evidence"), n_rules, n_outputs),
     )
+
+
+def _read_common(data: dict[str, Any], name: str, n_outputs: int) -> np.ndarray | None:
+    """How common classes are; None if that is not known."""
+    return None if data.get(name) is None else read_shares(data[name], name, (n_outputs,))
+
+
+def _read_evidence(data: Any, n_rules: int, n_outputs: int) -> Evidence | None:
+    if data is None:
+        return None
+    data = read_object(data, "the evidence")
+    shapes = {"governed": (n_rules,), "spread": (n_rules,), "support": (n_rules,)}
+    parts: dict[str, Any] = {}
+    for field in fields(Evidence):
+        value = data.get(field.name)
+        if field.name in ("weight", "strongest", "score", "unit"):
+            parts[field.name] = float(read_array(value, field.name, ()))
+        elif field.name == "spread" and value is None:
+            parts[field.name] = None
+        else:
+            parts[field.name] = read_array(value, field.name, shapes.get(field.name, (n_rules, n_outputs)))
+    return Evidence(**parts)
 
 
 def _read_reach(data: Any, shape: tuple[int, int]) -> np.ndarray | None:
@@ -391,7 +430,8 @@ def evaluations_from_data(data: list) -> dict[str, Evaluation]:
             n_classes = len(confusion) if isinstance(confusion, list) else 0
             confusion = read_array(confusion, "a confusion matrix", (n_classes, n_classes))
         values = {str(name): float(read_array(value, "measures", ())) for name, value in measures.items()}
-        found[read_text(one, "name")] = Evaluation(n_rows, values, confusion)
+        faithful = None if one.get("faithfulness") is None else read_number(one, "faithfulness")
+        found[read_text(one, "name")] = Evaluation(n_rows, values, confusion, faithful)
     return found
 
 

@@ -21,7 +21,7 @@ from .summary import Summary
 from .wishes import KEYS, Group, extent, group_of, is_number, levels_of
 from .wording import amount, condition, odds, one_line
 
-__all__ = ["by_hand", "with_condition", "with_output", "without_condition", "without_rule"]
+__all__ = ["by_hand", "with_condition", "with_output", "with_prior", "without_condition", "without_rule"]
 
 SURE = 1e-6
 """A probability set by hand is kept this far from certainty, where its logarithm would be infinite."""
@@ -269,6 +269,24 @@ def _words(rules: RuleBase, outputs: list[float]) -> str:
 
 def _noted(rules: RuleBase, change: str) -> RuleBase:
     """The rule base with a change noted; how much of the data its rules speak for is not known any more."""
+    summary = rules.summary and replace(rules.summary, support=None, evidence=None)
+    return replace(rules, edits=(*rules.edits, change), summary=summary)
+
+
+def with_prior(rules: RuleBase, prior: Any) -> RuleBase:
+    """The rules with probabilities for classes that are as common as this; see :meth:`RuleBase.with_prior`."""
+    known = None if rules.summary is None else rules.summary.prior
+    if rules.classes is None or known is None or not isinstance(rules.link, Softmax):
+        raise ValueError("only refined rules that tell classes apart know for which shares of them they hold.")
+    assert rules.summary is not None
+    wanted = rules.summary.shares if isinstance(prior, str) and prior == "data" else _outputs(rules, prior)
+    shares = np.asarray(wanted, float)
+    if np.any(shares <= 0):
+        raise ValueError(f"every class needs a share above zero; got {prior!r}.")
+    consequents = np.array(rules.consequents)
+    consequents[:, 0] += np.log(shares / shares.sum()) - np.log(known)
     return replace(
-        rules, edits=(*rules.edits, change), summary=rules.summary and replace(rules.summary, support=None)
+        rules,
+        consequents=consequents,
+        summary=replace(rules.summary, prior=shares / shares.sum(), evidence=None),
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from sklearn.metrics import (
 )
 
 from .base import RuleBase
+from .evidence import Evidence
+from .observe import observe
 
-__all__ = ["Comparison", "Evaluation", "compare", "evaluate", "measured"]
+__all__ = ["Comparison", "Evaluation", "compare", "evaluate", "measured", "verdict"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +31,22 @@ class Evaluation:
     measures: dict[str, float]
     confusion: np.ndarray | None = None
     """True classes by predicted classes, for classifiers."""
+    faithfulness: float | None = None
+    """How far rules are from what happens under them; None for models that are no rules."""
+    evidence: Evidence | None = None
+    """What happened under each rule on these rows; it is not kept in files."""
 
     def __str__(self) -> str:
         values = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
-        return f"On {self.n_rows} rows: {values}."
+        return " ".join(filter(None, [f"On {self.n_rows} rows: {values}.", self.faithful]))
+
+    @property
+    def faithful(self) -> str:
+        """How faithful rules are, in a sentence; nothing if that is not known."""
+        if self.faithfulness is None:
+            return ""
+        unit = " standard deviations" if self.confusion is None else ""
+        return f"What rules say and what happens under them differ by {self.faithfulness:.2g}{unit} on average."
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +66,46 @@ class Comparison:
         for name, after in self.after.measures.items():
             before = self.before.measures[name]
             lines.append(f"  {name:<{width}}  {before:8.4f} -> {after:8.4f}  ({after - before:+.4f})")
+        if self.after.faithful:
+            lines.append(self.after.faithful)
         return "\n".join([*(f"Changed: {edit}." for edit in self.edits), *lines])
 
 
 def evaluate(rules: RuleBase, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
     """Accuracy, balanced accuracy and log-loss of classes; R², root mean square and absolute error of numbers."""
     odds = None if rules.classes is None else rules.probabilities(X)
-    return measured(y, rules(X), odds, rules.classes, sample_weight)
+    found = measured(y, rules(X), odds, rules.classes, sample_weight)
+    seen = observe(rules, X, y, sample_weight)
+    return replace(found, faithfulness=seen.faithfulness, evidence=seen)
+
+
+MUCH = 0.05
+"""By how much a linear model has to be better than rules for rules to be of no use."""
+
+
+def verdict(evaluations: Mapping[str, Evaluation]) -> str:
+    """A sentence if a model is of no use, nothing otherwise.
+
+    Parameters
+    ----------
+    evaluations : dict of Evaluation
+        By the name of the model: that of the rules first, and perhaps one to compare it with.
+    """
+    if not evaluations:
+        return ""
+    (_, own), *others = evaluations.items()
+    measure, chance = ("R²", 0.0) if own.confusion is None else ("balanced accuracy", 1 / len(own.confusion))
+    reached = own.measures.get(measure)
+    if reached is None:
+        return ""
+    if reached <= chance:
+        found = f"{measure} {reached:.2f}"
+        return f"These rules are of no use: on rows held out they are no better than guessing ({found})."
+    for name, other in others:
+        if other.measures.get(measure, reached) > reached + MUCH:
+            than = f"{measure} {other.measures[measure]:.2f} against {reached:.2f}"
+            return f"Do not use these rules: a {name} is much better on rows held out ({than})."
+    return ""
 
 
 def measured(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from .base import RuleBase
     from .evaluation import Comparison, Evaluation
+    from .evidence import Evidence
     from .explanation import Explanation
 
 __all__ = ["Forms", "Spoken"]
@@ -209,11 +210,47 @@ class Forms:
         -------
         Evaluation
             Accuracy, balanced accuracy and log-loss of classes; R², root mean square and absolute error of
-            numbers.
+            numbers; and how far rules are from what happens under them.
         """
         from .evaluation import evaluate
 
         return evaluate(self, X, y, sample_weight)
+
+    def observe(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Evidence:
+        """What happens under each rule on data: the rows it governs, what becomes of them, what the model answers.
+
+        Of rows that were not learned from, its ``faithfulness`` says whether rules mean what they say.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``evaluate``.
+
+        Returns
+        -------
+        Evidence
+        """
+        from .observe import observe
+
+        return observe(self, X, y, sample_weight)
+
+    def with_prior(self: Any, prior: Any = "data") -> RuleBase:
+        """The rules with probabilities that hold where classes are as common as this.
+
+        Rules that were learned with classes weighing the same give probabilities as if all were equally common.
+
+        Parameters
+        ----------
+        prior : "data" or dict of a share for each class, default="data"
+            By default how common classes were in the data.
+
+        Returns
+        -------
+        RuleBase
+        """
+        from .editing import with_prior
+
+        return with_prior(self, prior)
 
     def compare(self: Any, before: RuleBase, X: Any, y: Any, sample_weight: Any = None) -> Comparison:
         """What a change did to answers and accuracy; ``print`` what this returns.

@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from .evidence import Evidence
+
 __all__ = ["BINS", "SHARES", "Summary", "summarize", "weighted_quantiles", "word_for"]
 
 SHARES = np.linspace(0.0, 1.0, 41)
@@ -37,6 +39,12 @@ class Summary:
     reach : array of shape (n_rules, n_features) or None
         What nine tenths of the rows on which a rule counts most have each of its conditions add, at least;
         infinite where that is not known. A condition is read so that it fits these.
+    prior : array of shape (n_classes,) or None
+        How common classes were in learning, as they were weighed: probabilities hold where they are so common.
+    shares : array of shape (n_classes,) or None
+        How common they are in the data.
+    evidence : Evidence or None
+        What happened under each rule. None once rules were changed by hand.
     """
 
     n_rows: int
@@ -46,6 +54,9 @@ class Summary:
     levels: tuple[np.ndarray, ...] = ()
     missing: np.ndarray | None = None
     reach: np.ndarray | None = None
+    prior: np.ndarray | None = None
+    shares: np.ndarray | None = None
+    evidence: Evidence | None = None
 
     def __post_init__(self) -> None:
         n_features = self.quantiles.shape[1]

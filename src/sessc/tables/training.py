@@ -20,6 +20,7 @@ from ..rows.columns import Column, raw_columns, settle_columns, tally
 from ..rules.base import RuleBase
 from ..rules.evaluation import Evaluation, measured
 from ..rules.wording import count
+from ..tsk.recipe import UselessModelWarning
 from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
 from .cells import code, listed, number_in
 from .columns import Columns, codes, digits, kept_apart, learn, quoted, refuse_slips, remedy, slips, typed, unseen
@@ -90,6 +91,7 @@ def train(
     watch(estimator)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # folds can do without it
+        warnings.simplefilter("ignore", UselessModelWarning)  # rows held out will tell
         estimator.fit(_rows(columns, part), y[part])
     rules = replace(estimator.rules_, target_name=target)
     evaluations = {"rules": rules.evaluate(_rows(columns, rest), y[rest])}
@@ -240,7 +242,7 @@ def _estimator(
 ) -> Any:
     settings: dict[str, Any] = {
         "n_rules": "auto" if n_rules is None else n_rules,
-        "conditions": conditions,
+        "conditions": "auto" if conditions is None else conditions,
         "random_state": random_state,
     }
     if conditions is not None:

@@ -44,12 +44,15 @@ from .recipe import (
     pose,
     rule_base,
     seen_by,
+    warn_if_useless,
 )
+from .simplify import Limit
 
 __all__ = [
     "ALPHA",
     "CONDITIONS",
     "DOCUMENTATION",
+    "FAITHFULNESS",
     "ORDER",
     "PULL",
     "REFINE",
@@ -65,7 +68,7 @@ __all__ = [
 
 ORDER = Range(Integral, lambda v: v in (0, 1), "0 or 1")
 WIDTH_SCALE = or_auto(POSITIVE)
-ALPHA = PULL = NOT_NEGATIVE
+ALPHA = PULL = FAITHFULNESS = NOT_NEGATIVE
 REFINE = Range(Integral, lambda v: v >= 0, "a whole number of zero or more")
 CONDITIONS = Range((Real, type(None)), lambda v: v is None or 0 < v < np.inf, "a positive number or None")
 
@@ -177,7 +180,9 @@ class _TSK(RuleModel):
         "alpha": ALPHA,
         "refine": REFINE,
         "pull": PULL,
+        "faithfulness": FAITHFULNESS,
         "conditions": CONDITIONS,
+        "terms": CONDITIONS,
     }
     class_weight: Any = None
     _stream: Stream
@@ -192,7 +197,9 @@ class _TSK(RuleModel):
         alpha: float,
         refine: int,
         pull: float,
+        faithfulness: float,
         conditions: float | None,
+        terms: float | None,
         standardize: bool,
         random_state: Any,
         n_jobs: int | None,
@@ -206,7 +213,9 @@ class _TSK(RuleModel):
         self.alpha = alpha
         self.refine = refine
         self.pull = pull
+        self.faithfulness = faithfulness
         self.conditions = conditions
+        self.terms = terms
         self.standardize = standardize
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -243,7 +252,7 @@ class _TSK(RuleModel):
 
     @property
     def _recipe(self) -> Recipe:
-        return Recipe(self.order, self.alpha, self.refine, self.pull)
+        return Recipe(self.order, self.alpha, self.refine, self.pull, self.faithfulness)
 
     def _learn(self, problem: Problem, y: Any) -> None:
         self._names = self._named(y)
@@ -261,9 +270,13 @@ class _TSK(RuleModel):
         self._stream = Stream(rows.center, rows.scale, problem.extent, problem.target, parameters)
         [consequents] = least_squares(problem, conditions, self.order, [self.alpha])
         [refined], self.refine_history_ = improved(
-            problem, conditions, consequents, self._recipe, [self.conditions], progress.step
+            problem, conditions, consequents, self._recipe, [Limit(self.conditions, self.terms)], progress.step
         )
         self._keep(problem, *refined)
+        if self.refine:
+            seen = self.rules_.summary and self.rules_.summary.evidence
+            assert seen is not None
+            warn_if_useless(seen.score, problem, "the rows it was learned from")
         progress.finish()
 
     @available_if(_does_not_refine)
@@ -370,10 +383,16 @@ width_scale : float or "auto", default="auto"
     pull : float, default=1.0
         How strongly refinement holds conditions back, both where they began and at asking for little; like
         ``alpha`` it competes with a sum over samples.
+    faithfulness : float, default={faithfulness}
+        What it costs in refinement that a rule by itself says something else than what happens where it fires,
+        beside what wrong answers of all rules together cost. 0 lets rules say anything as long as they are right
+        together.
     conditions : float, default=None
         How many conditions a rule may have on average. Refinement then goes on to drive the least useful
         conditions to "any value" until rules are that short, and drops rules that add nothing. Short rules often
-        predict as well as long ones, or better."""
+        predict as well as long ones, or better.
+    terms : float, default=None
+        The same for the terms of linear conclusions: how many columns a rule may conclude from on average."""
 
 _MORE_PARAMETERS = """\
 standardize : bool, default=True
@@ -409,7 +428,7 @@ DOCUMENTATION = {
 """What the documentation of rule models has in common."""
 
 
-@documented(**DOCUMENTATION, default="SESSC")
+@documented(**DOCUMENTATION, default="SESSC", faithfulness="0.2")
 class TSKClassifier(_TSK, ClassAnswers):
     r"""A classifier made of IF-THEN rules, the paper's SESSC-LSE by default.
 
@@ -467,7 +486,9 @@ class TSKClassifier(_TSK, ClassAnswers):
         alpha: float = 0.01,
         refine: int = 0,
         pull: float = 1.0,
+        faithfulness: float = 0.2,
         conditions: float | None = None,
+        terms: float | None = None,
         class_weight: Any = None,
         standardize: bool = True,
         random_state: Any = None,
@@ -483,7 +504,9 @@ class TSKClassifier(_TSK, ClassAnswers):
             alpha=alpha,
             refine=refine,
             pull=pull,
+            faithfulness=faithfulness,
             conditions=conditions,
+            terms=terms,
             standardize=standardize,
             random_state=random_state,
             n_jobs=n_jobs,
@@ -492,7 +515,7 @@ class TSKClassifier(_TSK, ClassAnswers):
         self.class_weight = class_weight
 
 
-@documented(**DOCUMENTATION, default='``SESSC(loss="squared")``')
+@documented(**DOCUMENTATION, default='``SESSC(loss="squared")``', faithfulness="0.05")
 class TSKRegressor(_TSK, ValueAnswers):
     r"""A regressor made of IF-THEN rules.
 
@@ -533,7 +556,9 @@ class TSKRegressor(_TSK, ValueAnswers):
         alpha: float = 0.01,
         refine: int = 0,
         pull: float = 1.0,
+        faithfulness: float = 0.05,
         conditions: float | None = None,
+        terms: float | None = None,
         standardize: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -548,7 +573,9 @@ class TSKRegressor(_TSK, ValueAnswers):
             alpha=alpha,
             refine=refine,
             pull=pull,
+            faithfulness=faithfulness,
             conditions=conditions,
+            terms=terms,
             standardize=standardize,
             random_state=random_state,
             n_jobs=n_jobs,

@@ -7,6 +7,7 @@ spread; what it concludes is fitted by least squares; and all of it may then be 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,12 +33,13 @@ from ..rows.target import Classes, Measurements, Target
 from ..rules.base import Cells, Conditions, RuleBase
 from ..rules.conditions import reach_of
 from ..rules.links import Identity, Link, Proportions, Softmax
+from ..rules.observe import Outcome, observe_rows
 from ..rules.summary import Summary, summarize
 from ..terms.losses import LogLoss
 from ..terms.objective import Expansion, Objective, Statistics, statistics_of
 from .consequents import ridge_path
 from .refine import CrossEntropy, OutputLoss, Pulls, SquaredError, plan_of, refine
-from .simplify import concise
+from .simplify import NO_LIMIT, Limit, concise
 
 __all__ = [
     "CLASSES",
@@ -46,6 +48,7 @@ __all__ = [
     "Names",
     "Problem",
     "Recipe",
+    "UselessModelWarning",
     "check_clusterer",
     "conditions_of",
     "deviations",
@@ -58,6 +61,7 @@ __all__ = [
     "pose",
     "rule_base",
     "seen_by",
+    "warn_if_useless",
 ]
 
 WIDTH_FLOOR = 1e-3
@@ -120,6 +124,7 @@ class Recipe:
     alpha: float
     refine: int
     pull: float
+    faithfulness: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -155,6 +160,19 @@ class Names(NamedTuple):
 
     columns: tuple[Column, ...]
     target: str = "y"
+
+
+class UselessModelWarning(UserWarning):
+    """Rules that are no better than guessing."""
+
+
+def warn_if_useless(score: float, problem: Problem, where: str) -> None:
+    """Say that rules are no better than guessing, by balanced accuracy or R², if they are not."""
+    labels = problem.target.labels
+    measure, chance = ("R²", 0.0) if labels is None else ("balanced accuracy", 1 / len(labels))
+    if score <= chance + 1e-9:
+        what = f"The rules are no better than guessing: {measure} {score:.2f} on {where}"
+        warnings.warn(f"{what}; look for columns that tell more.", UselessModelWarning, stacklevel=4)
 
 
 def pose(
@@ -292,19 +310,20 @@ def improved(
     conditions: Conditions,
     consequents: np.ndarray,
     recipe: Recipe,
-    lengths: Sequence[float | None] = (None,),
+    limits: Sequence[Limit] = (NO_LIMIT,),
     stop: Callable[[], bool] = lambda: False,
 ) -> tuple[list[tuple[Conditions, np.ndarray]], np.ndarray]:
-    """Rules refined, and made as short as each number of conditions asks for; and how refinement went."""
+    """Rules refined, and made as short as each limit asks for; and how refinement went."""
     if not recipe.refine:
-        if any(length is not None for length in lengths):
-            raise ValueError("conditions needs refinement to choose them; set refine to a few hundred.")
-        return [(conditions, consequents)] * len(lengths), np.empty(0)
-    rows, loss, plan = problem.fit_rows, problem.kind.loss, plan_of(problem.extent)
+        if not all(limit.is_none for limit in limits):
+            raise ValueError("short rules need refinement to choose what stays; set refine to a few hundred.")
+        return [(conditions, consequents)] * len(limits), np.empty(0)
+    rows, plan = problem.fit_rows, plan_of(problem.extent)
+    loss = replace(problem.kind.loss, own=recipe.faithfulness)
     pulls = Pulls(ridge=recipe.alpha, start=recipe.pull, small=recipe.pull)
     moving = plan.moving(conditions, problem.kind.first_scale * consequents)
     moving, history = refine(rows, plan, moving, loss, pulls, max_iter=recipe.refine, stop=stop)
-    found = concise(rows, plan, moving, loss, pulls, lengths, max_iter=recipe.refine)
+    found = concise(rows, plan, moving, loss, pulls, limits, max_iter=recipe.refine)
     return [(plan.conditions(one), one.consequents) for one in found], history
 
 
@@ -367,9 +386,17 @@ def importances(problem: Problem, rules: RuleBase) -> np.ndarray:
 
 def seen_by(rules: RuleBase, problem: Problem) -> Summary:
     """The training data as the rules remember them."""
-    rows = problem.rows.as_given()
-    support = rows.sum(partial(_total, RuleBase.firing, rules)) / problem.extent.weight
+    rows, target = problem.rows.as_given(), problem.target
+    outcome = Outcome(problem.class_weight, target.origin, target.unit)
+    found, masses = observe_rows(rules, rows, outcome), target.masses(problem.rows)
+    weighed = masses if masses is None or problem.class_weight is None else masses * problem.class_weight
     X, weight, n_rows = some_rows(rows, REMEMBERED_ROWS)
-    found = summarize(X, support, weight, n_rows=n_rows, levels=rules.layout.levels)
+    summary = summarize(X, found.support, weight, n_rows=n_rows, levels=rules.layout.levels)
     heard = slice(None, None, -(-len(X) // HEARD_ROWS))
-    return replace(found, reach=reach_of(rules, X[heard], weight[heard]))
+    return replace(
+        summary,
+        reach=reach_of(rules, X[heard], weight[heard]),
+        evidence=found,
+        shares=None if masses is None else masses / masses.sum(),
+        prior=None if weighed is None else weighed / weighed.sum(),
+    )

@@ -3,9 +3,15 @@
 Least squares moves only what rules conclude. Here conditions and conclusions ``b`` move together, downhill on
 
 .. math::
-    J = \\sum_n s_n\\, \\ell(y_n, o_n) + \\alpha \\Big( \\|\\bar b\\|^2 + \\sum_{r} \\|b_r - \\bar b\\|_k^2 \\Big)
+    J = \\sum_n s_n \\Big( \\ell(y_n, o_n) + \\omega \\sum_r f_{nr}\\, \\ell(y_n, o_{nr}) \\Big)
+        + \\alpha \\Big( \\|\\bar b\\|^2 + \\sum_{r} \\|b_r - \\bar b\\|_k^2 \\Big)
         + \\tau \\sum_r \\|\\theta_r - \\theta_r^0\\|^2 + \\rho \\sum_r \\|\\theta_r\\|^2
-        + \\kappa \\sum_{rj} \\|\\theta_{rj}\\|.
+        + \\kappa \\sum_{rj} \\big( \\|\\theta_{rj}\\| + \\|b_{rj}\\| \\big).
+
+Rules answer together: ``o_n`` is the mean of what they say, ``o_nr``, by how strongly they fire, ``f_nr``. With
+``omega`` each must besides answer by itself for the rows on which it fires, as a cluster of SESSC does for its
+members; what it says alone is then what happens under it. The loss is convex, so this term is never less than the
+first, and their difference is how much rules contradict each other where they overlap.
 
 What rules conclude alike, the mean ``b`` of all, costs the same however many say it, and its constant nothing.
 What sets them apart costs more, slopes ``k`` times as much as constants: rules fall back on a linear model, not on
@@ -23,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
@@ -57,13 +63,28 @@ APART = 10.0
 """What a slope of a rule costs that others do not have, beside one that all have."""
 
 
+@dataclass(frozen=True)
 class OutputLoss:
-    """What outputs (C, n) cost beside the labels (C, n), for each row, and the slope of that cost."""
+    """What outputs (..., C, n) cost beside the labels (C, n), for each row, and the slope of that cost.
 
-    level_is_free = False
+    Parameters
+    ----------
+    own : float
+        omega, what the loss of each rule alone counts, by how strongly it fires, beside that of all together.
+    """
+
+    own: float = 0.0
+
+    level_is_free: ClassVar[bool] = False
     """Whether only the differences between a row's outputs matter."""
+    along: ClassVar[float] = 1.0
+    """The loss is a convex function of the outputs, less so many times outputs times labels."""
 
     def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
+        raise NotImplementedError
+
+    def of_constants(self, b: Array, Y: Array) -> tuple[Array, Array]:
+        """The loss (R, n) of constant outputs (R, C), and the slope (R, C) of its part without labels."""
         raise NotImplementedError
 
 
@@ -71,23 +92,37 @@ class OutputLoss:
 class CrossEntropy(OutputLoss):
     """Minus the logarithm of the probability of the true class, outputs being logits."""
 
-    level_is_free = True
+    level_is_free: ClassVar[bool] = True
 
     def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
         xp = array_namespace(outputs)
-        outputs = outputs - xp.max(outputs, axis=0)
+        outputs = outputs - xp.max(outputs, axis=-2, keepdims=True)
         size = xp.exp(outputs)
-        total = xp.sum(size, axis=0)
-        return xp.log(total) - xp.sum(Y * outputs, axis=0), size / total - Y
+        total = xp.sum(size, axis=-2, keepdims=True)
+        value = xp.squeeze(xp.log(total), axis=-2) - xp.sum(Y * outputs, axis=-2)
+        return value, size / total - Y
+
+    def of_constants(self, b: Array, Y: Array) -> tuple[Array, Array]:
+        xp = array_namespace(b)
+        b = b - xp.max(b, axis=1, keepdims=True)
+        total = xp.sum(xp.exp(b), axis=1, keepdims=True)
+        return xp.log(total) - b @ Y, xp.exp(b) / total
 
 
 @dataclass(frozen=True)
 class SquaredError(OutputLoss):
     """The squared difference, as in least squares."""
 
+    along: ClassVar[float] = 2.0
+
     def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
         difference = outputs - Y
-        return array_namespace(outputs).sum(difference * difference, axis=0), 2 * difference
+        return array_namespace(outputs).sum(difference * difference, axis=-2), 2 * difference
+
+    def of_constants(self, b: Array, Y: Array) -> tuple[Array, Array]:
+        xp = array_namespace(b)
+        squares = xp.sum(b * b, axis=1, keepdims=True) + xp.sum(Y * Y, axis=0)
+        return squares - 2 * (b @ Y), 2 * b
 
 
 @dataclass(frozen=True)
@@ -148,11 +183,25 @@ class Plan:
         return np.concatenate([[-1], layout.group, layout.numbers, np.asarray(self.gaps, int)]).astype(int)
 
     @property
+    def term_group(self) -> np.ndarray:
+        """The column that each input of a linear conclusion is about, (1 + D,); -1 for the constant."""
+        return np.concatenate([[-1], self.space.layout.group]).astype(int)
+
+    @property
     def is_precision(self) -> np.ndarray:
         """Which inputs are squares, (inputs,)."""
         layout = self.space.layout
         first = 1 + layout.n_features
         return (np.arange(len(self.group)) >= first) & (np.arange(len(self.group)) < first + layout.n_numbers)
+
+    def conditions_in(self, rules: Moving) -> np.ndarray:
+        """Which rules have a condition on which columns, (R, J)."""
+        return _any_by_column(rules.theta[:, :, None], self.group, len(self.space.total))
+
+    def terms_in(self, rules: Moving) -> np.ndarray:
+        """Which rules conclude something from which columns, (R, J); none if conclusions are constants."""
+        n_inputs = rules.consequents.shape[1]
+        return _any_by_column(rules.consequents, self.term_group[:n_inputs], len(self.space.total))
 
     def prices(self, start: np.ndarray) -> np.ndarray:
         """What squares of coefficients count, (R, inputs), of rules that began as these.
@@ -205,6 +254,12 @@ class Plan:
         return Prepared(xp.concat(parts, axis=1), xp.concat([ones, known], axis=1), Y, samples.weight)
 
 
+def _any_by_column(coefficients: np.ndarray, group: np.ndarray, n_columns: int) -> np.ndarray:
+    """Whether any coefficient (R, inputs, k) about a column is not zero, (R, n_columns)."""
+    some = np.any(coefficients != 0, axis=2)
+    return (some.astype(int) @ (group[:, None] == np.arange(n_columns)).astype(int)) > 0
+
+
 def plan_of(extent: Extent) -> Plan:
     """What the inputs of conditions are for rows of this extent."""
     space = extent.whole_space
@@ -228,6 +283,8 @@ class Pulls:
     """rho, towards conditions that say little."""
     nothing: float = 0.0
     """kappa, towards no conditions at all."""
+    constant: float = 0.0
+    """The same towards no terms, which are conclusions that depend on nothing."""
 
     def __call__(self, rules: Moving, start: Moving, plan: Plan) -> Moving:
         """The penalty and its slope."""
@@ -237,14 +294,18 @@ class Pulls:
         priced = apart.copy()
         priced[:, 1:] *= APART
         from_start, price = rules.theta - start.theta, plan.prices(start.theta)
-        size, along = _sizes(rules.theta, plan.group) if self.nothing else (0.0, 0.0)
+        small = rules.theta * rules.theta
+        about = plan.term_group[: rules.consequents.shape[1]]
+        size, along = _sizes(rules.theta[:, :, None], plan.group) if self.nothing else (0.0, np.zeros(1))
+        terms, slopes = _sizes(rules.consequents, about) if self.constant else (0.0, 0.0)
         return Moving(
-            2 * price * (self.start * from_start + self.small * rules.theta) + self.nothing * along,
-            2 * self.ridge * (priced + common / len(priced)),
+            2 * price * (self.start * from_start + self.small * rules.theta) + self.nothing * along[..., 0],
+            2 * self.ridge * (priced + common / len(priced)) + self.constant * slopes,
             self.ridge * float(np.sum(priced * apart) + np.sum(common * common))
             + self.start * float(np.sum(price * from_start * from_start))
-            + self.small * float(np.sum(price * rules.theta * rules.theta))
-            + self.nothing * size,
+            + self.small * float(np.sum(price * small))
+            + self.nothing * size
+            + self.constant * terms,
         )
 
 
@@ -252,11 +313,11 @@ SMOOTH = 0.02
 """A group of coefficients this small is priced like its square, so that the price is smooth."""
 
 
-def _sizes(theta: np.ndarray, group: np.ndarray) -> tuple[float, np.ndarray]:
-    """The sum of the sizes of all conditions, and its slope."""
+def _sizes(coefficients: np.ndarray, group: np.ndarray) -> tuple[float, np.ndarray]:
+    """The sum of the sizes of coefficients (R, inputs, k), those about a column together, and its slope."""
     member = (group[:, None] == np.unique(group[group >= 0])).astype(float)
-    sizes = np.sqrt((theta * theta) @ member + SMOOTH**2)
-    return float(np.sum(sizes)), theta * ((1 / sizes) @ member.T)
+    sizes = np.sqrt(np.sum(coefficients * coefficients, axis=2) @ member + SMOOTH**2)
+    return float(np.sum(sizes)), coefficients * ((1 / sizes) @ member.T)[:, :, None]
 
 
 class Prepared(NamedTuple):
@@ -284,8 +345,16 @@ def slope(loss: OutputLoss, rules: Moving, samples: Prepared) -> Moving:
 
 def _constant(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[Array, Array, Array]:
     """Loss by row, its slope along firing levels (R, n), and along constant conclusions."""
-    value, E = _weighted(loss(B[:, 0, :].T @ F, samples.Y), samples)
-    return value, B[:, 0, :] @ E, (F @ E.T)[:, None, :]
+    b = B[:, 0, :]
+    value, E = _weighted(loss(b.T @ F, samples.Y), samples.weight)
+    along, dB = b @ E, F @ E.T
+    if loss.own:
+        xp, G = array_namespace(F), F if samples.weight is None else F * samples.weight
+        alone, curve = loss.of_constants(b, samples.Y)
+        value = value + loss.own * xp.sum(G * alone, axis=0)
+        along = along + loss.own * (alone if samples.weight is None else alone * samples.weight)
+        dB = dB + loss.own * (xp.sum(G, axis=1)[:, None] * curve - loss.along * (G @ samples.Y.T))
+    return value, along, dB[:, None, :]
 
 
 def _linear(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[Array, Array, Array]:
@@ -295,15 +364,23 @@ def _linear(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[Ar
     inputs = samples.conclusions
     says = xp.reshape(xp.permute_dims(B, (0, 2, 1)), (-1, n_inputs)) @ inputs.T
     says = xp.reshape(says, (n_rules, n_outputs, -1))
-    value, E = _weighted(loss(xp.sum(F[:, None, :] * says, axis=0), samples.Y), samples)
+    value, E = _weighted(loss(xp.sum(F[:, None, :] * says, axis=0), samples.Y), samples.weight)
     along = xp.sum(says * E[None, :, :], axis=1)
-    dB = xp.reshape(F[:, None, :] * E[None, :, :], (n_rules * n_outputs, -1)) @ inputs
+    E = E[None, :, :]
+    if loss.own:
+        alone, own = _weighted(loss(says, samples.Y), samples.weight)
+        value, along, E = (
+            value + loss.own * xp.sum(F * alone, axis=0),
+            along + loss.own * alone,
+            E + loss.own * own,
+        )
+    dB = xp.reshape(F[:, None, :] * E, (n_rules * n_outputs, -1)) @ inputs
     return value, along, xp.permute_dims(xp.reshape(dB, (n_rules, n_outputs, n_inputs)), (0, 2, 1))
 
 
-def _weighted(found: tuple[Array, Array], samples: Prepared) -> tuple[Array, Array]:
+def _weighted(found: tuple[Array, Array], weight: Array | None) -> tuple[Array, Array]:
     value, E = found
-    return found if samples.weight is None else (value * samples.weight, E * samples.weight)
+    return found if weight is None else (value * weight, E * weight)
 
 
 def refine(
@@ -372,15 +449,18 @@ def refine(
 
 
 def _bounds(rules: Moving, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
-    """Smallest and largest values of everything that moves; a column without a condition stays so."""
-    group, every = plan.group, np.full(rules.consequents.size, np.inf)
+    """Smallest and largest values of everything that moves; a condition or term that is not there stays away."""
+    group = plan.group
     first_gap = len(group) - len(plan.gaps)
-    asked = np.stack([np.any(rules.theta[:, group == j] != 0, axis=1) for j in group], axis=1) | (group == -1)
     is_number = (
         np.isin(group, plan.space.layout.numbers) & ~plan.is_precision & (np.arange(len(group)) < first_gap)
     )
     steepest = plan.narrowest**-2.0
     high = np.where(plan.is_precision, steepest, np.where(is_number, LONGEST * steepest, np.inf))
     low = np.where(plan.is_precision, 0.0, -high)
+    asked = plan.conditions_in(rules)[:, group] | (group == -1)
     lows, highs = (np.where(asked, bound, 0.0).ravel() for bound in (low, high))
-    return np.concatenate([lows, -every]), np.concatenate([highs, every])
+    about = plan.term_group[: rules.consequents.shape[1]]
+    said = plan.terms_in(rules)[:, about] | (about == -1)
+    most = np.where(said[:, :, None], np.full(rules.consequents.shape, np.inf), 0.0)
+    return np.concatenate([lows, -most.ravel()]), np.concatenate([highs, most.ravel()])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -25,15 +25,26 @@ from ..cluster.base import Clusters, SoftSubspace, each_row, votes
 from ..rows.arrays import ArrayRows
 from ..rows.target import class_of
 from ..rules.base import Cells, Conditions
-from ..rules.links import Link
+from ..rules.links import Link, Softmax
 from .estimators import decision
 from .recipe import Problem, Recipe, conditions_of, improved, least_squares, members, rule_base
+from .simplify import Limit
 
-__all__ = ["Candidate", "Fold", "Grid", "Search", "Trial", "cv_results", "highest", "last_stage", "simplest"]
+__all__ = [
+    "Candidate",
+    "Fold",
+    "Grid",
+    "Search",
+    "Trial",
+    "cv_results",
+    "highest",
+    "last_stage",
+    "sharpest",
+    "simplest",
+]
 
 Candidate = dict[str, Any]
 Formula = Callable[[Cells], np.ndarray]
-SizeOf = Callable[..., float]
 Task = Callable[["_Work", Candidate], Any]
 
 
@@ -43,16 +54,31 @@ class Grid:
 
     width_scales: list
     alphas: list[float]
-    conditions: list[float | None]
+    limits: list[Limit]
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        return len(self.width_scales), len(self.alphas), len(self.conditions)
+        return len(self.width_scales), len(self.alphas), len(self.limits)
 
     def params(self) -> Iterator[Candidate]:
-        for width_scale, alpha, conditions in product(self.width_scales, self.alphas, self.conditions):
-            short = {} if self.conditions == [None] else {"conditions": conditions}
-            yield {"width_scale": width_scale, "alpha": alpha} | short
+        names = ("conditions", "terms")
+        given = [name for name in names if any(getattr(limit, name) is not None for limit in self.limits)]
+        for width_scale, alpha, limit in product(self.width_scales, self.alphas, self.limits):
+            yield {"width_scale": width_scale, "alpha": alpha} | {name: getattr(limit, name) for name in given}
+
+
+JUDGED = 3
+"""Numbers by which a candidate is judged."""
+
+
+class Judged(NamedTuple):
+    """How a candidate did on a fold."""
+
+    score: float
+    sharpness: float
+    """Of refined classes, minus the balanced Brier score of probabilities; of others the score itself."""
+    size: float
+    """How much there is to read: rules, conditions and terms."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +91,14 @@ class Fold:
     weight: np.ndarray | None
     scorer: Any
 
-    def score(self, formula: Formula, known: np.ndarray, link: Link) -> float:
-        """The score of a formula for outputs, whose values for the test part are known."""
+    def judge(self, formula: Formula, known: np.ndarray, link: Link, size: float = 0.0) -> Judged:
+        """How a formula for outputs does, whose values for the test part are known."""
+        score, labels = self._score(formula, known, link), self.problem.target.labels
+        if labels is None or not isinstance(link, Softmax):
+            return Judged(score, score, size)
+        return Judged(score, -_brier(link(known), self.y, labels, self.weight), size)
+
+    def _score(self, formula: Formula, known: np.ndarray, link: Link) -> float:
         labels = self.problem.target.labels
         answers = (
             _Values(self.X, formula, known) if labels is None else _Classes(self.X, formula, known, link, labels)
@@ -77,43 +109,56 @@ class Fold:
             warnings.filterwarnings("ignore", message="y_pred contains classes not in y_true")
             return float(self.scorer(answers, self.X, self.y, **weight))
 
-    def score_clusters(self, found: Clusters, recipe: Recipe) -> float:
+    def score_clusters(self, found: Clusters, recipe: Recipe) -> Judged:
         """How well the clusters predict by themselves, before any least squares."""
         formula = partial(_said_by_clusters, self.problem, found)
-        return self.score(formula, formula(Cells(self.X)), self.problem.kind.link(recipe))
+        return self.judge(formula, formula(Cells(self.X)), self.problem.kind.link(recipe))
 
     def score_rules(self, found: Clusters, recipe: Recipe, grid: Grid) -> np.ndarray:
-        """Scores (width_scales, alphas, conditions) of the rules made of these clusters."""
-        sums, scores = members(self.problem, found), np.empty(grid.shape)
+        """How the rules made of these clusters do, (width_scales, alphas, limits, 3)."""
+        sums, scores = members(self.problem, found), np.empty((*grid.shape, JUDGED))
         score = self._score_refined if recipe.refine else self._score_path
         for h, width_scale in enumerate(grid.width_scales):
             scores[h] = score(conditions_of(self.problem, found, sums, width_scale), recipe, grid)
         return scores
 
     def _score_path(self, conditions: Conditions, recipe: Recipe, grid: Grid) -> np.ndarray:
-        """Scores (alphas, 1) of least squares, whose outputs for all penalties are one product."""
+        """How rules by least squares do (alphas, 1, 3), whose outputs for all penalties are one product."""
         path = least_squares(self.problem, conditions, recipe.order, grid.alphas)
         # As if one rule base had the outputs of all penalties side by side.
         all_rules = rule_base(self.problem, conditions, np.concatenate(path, axis=2), recipe)
         outputs = np.split(all_rules.outputs(Cells(self.X)), len(path), axis=1)
         consequents = np.split(all_rules.consequents, len(path), axis=2)
         each = zip(consequents, outputs, strict=True)
+        size = all_rules.size
         return np.asarray(
-            [[self.score(replace(all_rules, consequents=B).outputs, known, all_rules.link)] for B, known in each]
+            [
+                [self.judge(replace(all_rules, consequents=B).outputs, known, all_rules.link, size)]
+                for B, known in each
+            ]
         )
 
     def _score_refined(self, conditions: Conditions, recipe: Recipe, grid: Grid) -> np.ndarray:
-        """Scores (alphas, conditions) of refined rules."""
-        scores = np.empty((len(grid.alphas), len(grid.conditions)))
+        """How refined rules do (alphas, limits, 3)."""
+        scores = np.empty((*grid.shape[1:], JUDGED))
         for a, alpha in enumerate(grid.alphas):
             # One penalty at a time, as the plain model has it: descent makes much of a difference in the last bit.
             [consequents] = least_squares(self.problem, conditions, recipe.order, [alpha])
             this = replace(recipe, alpha=alpha)
-            found, _ = improved(self.problem, conditions, consequents, this, grid.conditions)
+            found, _ = improved(self.problem, conditions, consequents, this, grid.limits)
             for c, one in enumerate(found):
                 rules = rule_base(self.problem, *one, this)
-                scores[a, c] = self.score(rules.outputs, rules.outputs(Cells(self.X)), rules.link)
+                scores[a, c] = self.judge(rules.outputs, rules.outputs(Cells(self.X)), rules.link, rules.size)
         return scores
+
+
+def _brier(odds: np.ndarray, y: np.ndarray, labels: np.ndarray, weight: np.ndarray | None) -> float:
+    """The mean squared error of probabilities, on average over the classes that there are."""
+    true = (np.asarray(y)[:, None] == labels).astype(float)
+    off = np.sum((odds - true) ** 2, axis=1)
+    counts = true if weight is None else weight[:, None] * true
+    there = counts.sum(axis=0) > 0
+    return float(np.mean((off @ counts)[there] / counts.sum(axis=0)[there]))
 
 
 def _said_by_clusters(problem: Problem, found: Clusters, X: Cells) -> np.ndarray:
@@ -170,12 +215,22 @@ class Trial:
     stage: int
     params: Candidate
     scores: np.ndarray
-    size: float
-    """How many numbers its rules consist of, at most."""
+    sharpness: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, stage: int, params: Candidate, judged: Any) -> Trial:
+        """From how it was judged on each fold, (folds, 3)."""
+        return cls(stage, params, *np.asarray(judged, float).T)
 
     @property
     def mean(self) -> float:
         return float(np.mean(self.scores))
+
+    @property
+    def size(self) -> float:
+        """How much there is to read on average: rules, conditions and terms."""
+        return float(np.mean(self.sizes))
 
     def loses_to(self, other: Trial, overlap: float) -> tuple[float, float]:
         """By how much on average, and the standard error of that, as Nadeau and Bengio correct it.
@@ -199,16 +254,39 @@ def last_stage(trials: list[Trial]) -> list[Trial]:
     return [trial for trial in trials if trial.stage == trials[-1].stage]
 
 
+SCREEN = 60
+"""Rules, conditions and terms that a person takes in at a glance: ten rules of five, or a screen of text."""
+ALIKE = 1.25
+"""Models up to so many times as large as the smallest take as long to read, and the sharper one is taken."""
+
+
 def simplest(trials: list[Trial], parsimony: float, overlap: float) -> Trial:
-    """The best of the smallest models that lose to the best by no more than so many standard errors."""
+    """What is read fastest of those that lose to the best by no more than so many standard errors.
+
+    Twice as many, if nothing else fits on a screen. Of those that are about as long, the one whose probabilities
+    are the sharpest.
+    """
     best = highest(trials)
-    good = [best]
-    for trial in trials:
-        loss, error = trial.loses_to(best, overlap)
-        if loss <= parsimony * error:
-            good.append(trial)
+    good = [trial for trial in trials if _is_near(trial, best, parsimony, overlap)]
+    if min(trial.size for trial in good) > SCREEN:
+        short = [t for t in trials if t.size <= SCREEN and _is_near(t, best, 2 * parsimony, overlap)]
+        good = short or good
+    if parsimony == 0:
+        return best
     least = min(trial.size for trial in good)
-    return highest([trial for trial in good if trial.size == least])
+    return max((trial for trial in good if trial.size <= ALIKE * least), key=lambda t: float(np.mean(t.sharpness)))
+
+
+def sharpest(trials: list[Trial], overlap: float) -> Trial:
+    """Of those that lose to the best by a standard error at most, the one of the best probabilities."""
+    best = highest(trials)
+    good = [trial for trial in trials if _is_near(trial, best, 1.0, overlap)]
+    return max(good, key=lambda trial: float(np.mean(trial.sharpness)))
+
+
+def _is_near(trial: Trial, best: Trial, errors: float, overlap: float) -> bool:
+    loss, error = trial.loses_to(best, overlap)
+    return trial is best or loss <= errors * error
 
 
 @dataclass(frozen=True)
@@ -224,49 +302,51 @@ class Search:
     def run(self, shape: Candidate, clusterer: SoftSubspace, recipe: Recipe, progress: Progress) -> list[Trial]:
         """The trials of rules of one shape: of so many, which this clusterer finds, and of an order."""
         work = [_Work(fold, clusterer, fold.problem.starts(clusterer), recipe, self.grid) for fold in self.folds]
-        size = partial(self._size, clusterer.n_clusters, recipe.order)
-        return (self._staged if self.staged else self._joint)(shape, work, size, progress)
+        return (self._staged if self.staged else self._joint)(shape, work, progress)
+
+    def shortened(
+        self, trial: Trial, limits: list[Limit], clusterer: SoftSubspace, recipe: Recipe, progress: Progress
+    ) -> list[Trial]:
+        """The same candidate with shorter rules."""
+        own = {
+            name.removeprefix("clusterer__"): v
+            for name, v in trial.params.items()
+            if name.startswith("clusterer__")
+        }
+        grid = Grid([trial.params["width_scale"]], [trial.params["alpha"]], limits)
+        search = replace(self, candidates=[own], grid=grid, staged=False)
+        shape = {name: v for name, v in trial.params.items() if name in ("order", "n_rules")}
+        return [replace(one, stage=trial.stage) for one in search.run(shape, clusterer, recipe, progress)]
 
     @property
     def n_steps(self) -> int:
         """Units of work for each shape."""
         return len(self.folds) * (len(self._chunks) + int(self.staged))
 
-    def _staged(self, shape: Candidate, work: list[_Work], size: SizeOf, progress: Progress) -> list[Trial]:
+    def _staged(self, shape: Candidate, work: list[_Work], progress: Progress) -> list[Trial]:
         """First the clusterer's parameters, by how well its clusters predict; then widths and penalties."""
         votes = self._over_candidates(_vote, work, progress)
         first = [
-            Trial(1, shape | _prefixed(candidate), np.asarray([score for score, _ in row]), size())
+            Trial.of(1, shape | _prefixed(candidate), [judged for judged, _ in row])
             for candidate, row in zip(self.candidates, votes, strict=True)
         ]
         best = first.index(highest(first))
         tasks = [delayed(_make_rules)(one, solved) for one, (_, solved) in zip(work, votes[best], strict=True)]
-        scores = np.stack(self._run(tasks, progress), axis=-1)
-        return first + self._rule_trials(2, first[best].params, scores, size)
+        scores = np.stack(self._run(tasks, progress), axis=-2)
+        return first + self._rule_trials(2, first[best].params, scores)
 
-    def _joint(self, shape: Candidate, work: list[_Work], size: SizeOf, progress: Progress) -> list[Trial]:
+    def _joint(self, shape: Candidate, work: list[_Work], progress: Progress) -> list[Trial]:
         """Every clustering with all its widths and penalties."""
         scores = self._over_candidates(_cluster_and_make_rules, work, progress)
         return [
             trial
             for candidate, row in zip(self.candidates, scores, strict=True)
-            for trial in self._rule_trials(1, shape | _prefixed(candidate), np.stack(row, axis=-1), size)
+            for trial in self._rule_trials(1, shape | _prefixed(candidate), np.stack(row, axis=-2))
         ]
 
-    def _rule_trials(self, stage: int, params: Candidate, scores: np.ndarray, size: SizeOf) -> list[Trial]:
-        each = zip(self.grid.params(), scores.reshape(-1, scores.shape[-1]), strict=True)
-        return [Trial(stage, params | more, by_fold, size(more.get("conditions"))) for more, by_fold in each]
-
-    def _size(self, n_rules: int, order: int, conditions: float | None = None) -> float:
-        """How many numbers rules of at most so many conditions consist of, at most."""
-        problem = self.folds[0].problem
-        n_features, n_outputs = problem.rows.n_features, len(problem.target.first_outputs)
-        if problem.target.labels is not None:
-            n_outputs -= 1  # probabilities sum to one
-        length = n_features if conditions is None else min(conditions, n_features)
-        if n_rules == 1:
-            length = 0
-        return n_rules * (2 * length + n_outputs * (1 + order * n_features))
+    def _rule_trials(self, stage: int, params: Candidate, scores: np.ndarray) -> list[Trial]:
+        each = zip(self.grid.params(), scores.reshape(-1, *scores.shape[-2:]), strict=True)
+        return [Trial.of(stage, params | more, by_fold) for more, by_fold in each]
 
     @property
     def _chunks(self) -> list[list[Candidate]]:
@@ -307,7 +387,7 @@ def _each(fn: Task, work: _Work, candidates: list[Candidate]) -> list:
     return [fn(work, candidate) for candidate in candidates]
 
 
-def _vote(work: _Work, candidate: Candidate) -> tuple[float, Clusters]:
+def _vote(work: _Work, candidate: Candidate) -> tuple[Judged, Clusters]:
     found = work.clusters(candidate)
     return work.fold.score_clusters(found, work.recipe), found
 
@@ -339,5 +419,6 @@ def cv_results(trials: list[Trial]) -> dict[str, Any]:
             "mean_test_score": means,
             "std_test_score": scores.std(axis=1),
             "rank_test_score": 1 + beaten_by.sum(axis=1),
+            "mean_size": np.asarray([trial.size for trial in trials]),
         }
     )

@@ -28,6 +28,7 @@ from .estimators import (
     ALPHA,
     CONDITIONS,
     DOCUMENTATION,
+    FAITHFULNESS,
     ORDER,
     PULL,
     REFINE,
@@ -38,8 +39,20 @@ from .estimators import (
     TSKRegressor,
     ValueAnswers,
 )
-from .recipe import CLASSES, MEASUREMENTS, Problem, Recipe, check_clusterer, fresh_clusterer, pose
-from .search import Candidate, Fold, Grid, Search, Trial, cv_results, highest, last_stage, simplest
+from .recipe import CLASSES, MEASUREMENTS, Problem, Recipe, check_clusterer, fresh_clusterer, pose, warn_if_useless
+from .search import (
+    Candidate,
+    Fold,
+    Grid,
+    Search,
+    Trial,
+    cv_results,
+    highest,
+    last_stage,
+    sharpest,
+    simplest,
+)
+from .simplify import Limit
 
 __all__ = ["TSKClassifierCV", "TSKRegressorCV", "score_name", "searching"]
 
@@ -58,6 +71,9 @@ SHAPES = ((1, 1), (1, 2), (1, 4), (1, 8), (0, 5), (0, 10), (0, 20), (0, 30))
 """Orders and numbers of refined rules, for each order as long as more rules help. One linear rule is a linear
 model."""
 
+LENGTHS = {0: (Limit(5), Limit(3)), 1: (Limit(terms=10), Limit(terms=5))}
+"""How short rules are tried by default, by order: ten, of which those go that add nothing, and one line."""
+
 N_FOLDS, JUDGED_ROWS, MOST_REPEATS = 5, 1000, 5
 """Folds are repeated until so many rows were judged."""
 
@@ -69,6 +85,7 @@ class _Searches(RuleModel):
         "order": or_auto(ORDER),
         "refine": REFINE,
         "pull": PULL,
+        "faithfulness": FAITHFULNESS,
         "search": one_of("auto", "staged", "joint"),
         "parsimony": NOT_NEGATIVE,
     }
@@ -84,7 +101,9 @@ class _Searches(RuleModel):
         alphas: Any,
         refine: int,
         pull: float,
+        faithfulness: float,
         conditions: Any,
+        terms: Any,
         search: str,
         parsimony: float,
         cv: Any,
@@ -102,7 +121,9 @@ class _Searches(RuleModel):
         self.alphas = alphas
         self.refine = refine
         self.pull = pull
+        self.faithfulness = faithfulness
         self.conditions = conditions
+        self.terms = terms
         self.search = search
         self.parsimony = parsimony
         self.cv = cv
@@ -143,40 +164,64 @@ class _Searches(RuleModel):
         candidates = self._candidates(clusterer)
         splits, folds = self._folds(X, y, sample_weight, clusterer.random_state if seed is None else seed)
         search = Search(folds, candidates, grid, self._is_staged(clusterer, candidates), self.n_jobs)
-        trials = self._tried(search, shapes, clusterer)
-        self.cv_results_ = cv_results(trials)
         overlap = float(np.mean([len(test) / len(train) for train, test in splits]))
+        trials = self._tried(search, shapes, clusterer, overlap)
+        self.cv_results_ = cv_results(trials)
         best = simplest(last_stage(trials), self.parsimony, overlap)
         self.best_params_, self.best_score_ = best.params, best.mean
         plain = self._plain(seed).set_params(**shapes[0]).set_params(**best.params)
         self._adopt(plain.fit(X, y, sample_weight))
+        if self.refine and self.scoring is None:
+            warn_if_useless(best.mean, folds[0].problem, "rows held out")
         return self
 
-    def _tried(self, search: Search, shapes: list[Candidate], clusterer: SoftSubspace) -> list[Trial]:
-        """The trials of every shape, of each order as long as more rules help."""
-        progress = Progress(self, len(shapes) * search.n_steps, "fold")
+    def _tried(
+        self, search: Search, shapes: list[Candidate], clusterer: SoftSubspace, overlap: float
+    ) -> list[Trial]:
+        """The trials of every shape, of each order as long as more rules help; and of the same rules, shorter."""
+        n_short = sum(bool(self._lengths_of(shape)) for shape in shapes)
+        progress = Progress(self, len(shapes) * search.n_steps + n_short * len(search.folds), "fold")
         trials: list[Trial] = []
-        for _, growing in groupby(shapes, key=lambda shape: shape["order"]):
+        for order, growing in groupby(shapes, key=lambda shape: shape["order"]):
             reached = -np.inf
             for shape in growing:
-                recipe = Recipe(shape["order"], 0.0, self.refine, self.pull)
+                recipe = Recipe(order, 0.0, self.refine, self.pull, self.faithfulness)
                 of_shape = clone(clusterer).set_params(n_clusters=shape["n_rules"])
                 found = search.run(shape if len(shapes) > 1 else {}, of_shape, recipe, progress)
                 trials += found
                 score = highest(last_stage(found)).mean
+                if lengths := self._lengths_of(shape):
+                    chosen = sharpest(last_stage(found), overlap)
+                    trials += search.shortened(chosen, lengths, of_shape, recipe, progress)
                 if self._grows and score <= reached:
                     break
                 reached = max(reached, score)
         progress.finish()
         return trials
 
+    def _lengths_of(self, shape: Candidate) -> list[Limit]:
+        """How short rules of a shape are tried, if the search is free to choose."""
+        free = bool(self.refine) and _is_auto(self.conditions) and _is_auto(self.terms)
+        order, n_rules = shape["order"], shape["n_rules"]
+        fewest = 10 if self._grows else 2  # of fewer rules, ten that were shortened tell enough
+        is_short = n_rules == 1 if order else fewest <= n_rules <= 10
+        return list(LENGTHS[order]) if free and is_short else []
+
     def _to_try(self) -> Grid:
         widths, alphas = (REFINED_WIDTHS, REFINED_ALPHAS) if self.refine else (PLAIN_WIDTHS, PLAIN_ALPHAS)
         return Grid(
             _each_of("width_scales", self.width_scales, widths, WIDTH_SCALE),
             _each_of("alphas", self.alphas, alphas, ALPHA),
-            _each_of("conditions", [None] if self.conditions is None else self.conditions, (), CONDITIONS),
+            [
+                Limit(conditions, terms)
+                for conditions in self._lengths("conditions", self.conditions)
+                for terms in self._lengths("terms", self.terms)
+            ],
         )
+
+    def _lengths(self, name: str, asked: Any) -> list[float | None]:
+        free = asked is None or _is_auto(asked)
+        return [None] if free else _each_of(name, asked, (), CONDITIONS)
 
     def _shapes(self) -> list[Candidate]:
         """Orders and numbers of rules to try, the simplest first."""
@@ -265,6 +310,10 @@ class _Searches(RuleModel):
                 setattr(self, name, getattr(model, name))
 
 
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
 def _seed(random_state: Any, clusterer: Any) -> Any:
     """One seed for all folds and candidates; None where the clusterer's own is to be used."""
     if isinstance(random_state, (int, np.integer)) or (
@@ -323,7 +372,7 @@ n_rules : int, list of int or "auto", default="auto"
         "staged" first chooses the clusterer's parameters by how well its clusters predict by themselves and
         then widths and penalties, as the paper does for SESSC; "joint" tries all combinations. "auto" is
         staged for clusterers that use labels and joint for the others, which predict nothing by themselves.
-    parsimony : float, default=0.5
+    parsimony : float, default=1.0
         Of models that predict about equally well the simplest is chosen, the one that takes the fewest numbers
         if its rules have as many conditions as they may. About equally well is within so many standard errors of
         the difference from the best, corrected for training parts that overlap (Nadeau and Bengio, 2003). 0
@@ -392,12 +441,14 @@ class TSKClassifierCV(_Searches, ClassAnswers):
         alphas: Any = "auto",
         refine: int = 200,
         pull: float = 1.0,
-        conditions: Any = None,
+        faithfulness: float = 0.2,
+        conditions: Any = "auto",
+        terms: Any = "auto",
         search: str = "auto",
-        parsimony: float = 0.5,
+        parsimony: float = 1.0,
         cv: Any = None,
         scoring: Any = None,
-        class_weight: Any = None,
+        class_weight: Any = "balanced",
         standardize: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -412,7 +463,9 @@ class TSKClassifierCV(_Searches, ClassAnswers):
             alphas=alphas,
             refine=refine,
             pull=pull,
+            faithfulness=faithfulness,
             conditions=conditions,
+            terms=terms,
             search=search,
             parsimony=parsimony,
             cv=cv,
@@ -428,6 +481,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
         return TSKClassifier(
             refine=self.refine,
             pull=self.pull,
+            faithfulness=self.faithfulness,
             clusterer=self.clusterer,
             class_weight=self.class_weight,
             standardize=self.standardize,
@@ -465,9 +519,11 @@ class TSKRegressorCV(_Searches, ValueAnswers):
         alphas: Any = "auto",
         refine: int = 200,
         pull: float = 1.0,
-        conditions: Any = None,
+        faithfulness: float = 0.05,
+        conditions: Any = "auto",
+        terms: Any = "auto",
         search: str = "auto",
-        parsimony: float = 0.5,
+        parsimony: float = 1.0,
         cv: Any = None,
         scoring: Any = None,
         standardize: bool = True,
@@ -484,7 +540,9 @@ class TSKRegressorCV(_Searches, ValueAnswers):
             alphas=alphas,
             refine=refine,
             pull=pull,
+            faithfulness=faithfulness,
             conditions=conditions,
+            terms=terms,
             search=search,
             parsimony=parsimony,
             cv=cv,
@@ -499,6 +557,7 @@ class TSKRegressorCV(_Searches, ValueAnswers):
         return TSKRegressor(
             refine=self.refine,
             pull=self.pull,
+            faithfulness=self.faithfulness,
             clusterer=self.clusterer,
             standardize=self.standardize,
             random_state=seed,

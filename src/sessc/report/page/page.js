@@ -258,18 +258,19 @@ function levelBars(r, condition) {
 const slots = (j) => [...columns[j].levels.keys(), ...(columns[j].mayLack ? [null] : [])];
 
 function card(sentence, r) {
-  const head = make("h3", {}, `Rule ${r + 1}`, make("small", {}, sentence.share && `${sentence.share} of the data`));
+  const head = make("h3", {}, `Rule ${r + 1}`, make("small", {}, sentence.share));
   const element = make("article", { class: cardCount > 1 ? "rule" : "rule alone", id: `rule-${r + 1}`, "aria-label": `Rule ${r + 1}` }, head);
   if (cardCount > 1) element.append(make("div", { class: "counts" }));
   const list = make("ul");
   sentence.conditions.forEach((condition, k) => list.append(make("li", {},
     make("span", {}, make("b", {}, k ? "AND " : "IF "), condition.text.replace(/(\d)-(?=\d\d)/g, "$1\u2011")),  // dates never break
     make("span", { class: "fit" }, picture(r, condition), make("small", { class: "grade", "data-feature": condition.feature, "data-place": k })))));
-  if (!sentence.conditions.length && cardCount > 1) list.append(make("li", {}, make("span", {}, make("b", {}, "IF "), "anything")));
-  element.append(list, make("b", { class: "then" }, list.children.length ? "THEN" : "ALWAYS"));
+  const then = sentence.isRest ? "OTHERWISE" : list.children.length ? "THEN" : "ALWAYS";
+  element.append(list, make("b", { class: "then" }, then));
   if (sentence.shares) element.append(...bars(sentence.shares, 2));
   else element.append(...sentence.conclusion.map((text) => make("p", { class: "says" }, text)));
   if (isLinear && names.length > data.terms) element.append(allTerms(r));
+  if (sentence.seen) element.append(make("p", { class: "seen" }, make("b", {}, "SEEN "), sentence.seen));
   return element;
 }
 
@@ -540,6 +541,9 @@ function evaluation() {
   byId("measures").append(make("caption", {}, `On ${several(data.evaluations[0].n_rows, "row")} held out`),
     make("tr", {}, make("th", {}, ""), ...measures.map((name) => make("th", { scope: "col" }, name))),
     ...data.evaluations.map((one) => make("tr", {}, make("th", { scope: "row" }, one.name), ...measures.map((name) => make("td", {}, one.measures[name].toFixed(3))))));
+  byId("faithful").textContent = data.faithful;
+  byId("verdict").textContent = data.verdict;
+  byId("verdict").hidden = !data.verdict;
   const confusion = data.evaluations[0].confusion;
   if (confusion) byId("confusion").append(make("caption", {}, "What rows are (down) and what the rules say (across)"),
     make("tr", {}, make("th", {}, ""), ...labels.map((label) => make("th", { scope: "col" }, label))),
