@@ -108,7 +108,7 @@ class Task:
 
     def search(self, clusterer: Any, grid: Any, **settings: Any) -> TSKClassifierCV:
         """Rules tuned by cross-validated BCA. The table is z-scores already, as in the paper."""
-        settings = {"width_scales": self.grids.h, "alphas": self.grids.lam} | settings
+        settings = {"width_scales": self.grids.h, "alphas": self.grids.lam, "class_weight": None} | settings
         model = TSKClassifierCV(
             self.n_rules,
             order=self.order,

@@ -274,7 +274,8 @@ class _TSK(RuleModel):
         )
         self._keep(problem, *refined)
         if self.refine:
-            seen = self.rules_.summary and self.rules_.summary.evidence
+            assert self.rules_.summary is not None
+            seen = self.rules_.summary.evidence
             assert seen is not None
             warn_if_useless(seen.score, problem, "the rows it was learned from")
         progress.finish()
@@ -428,7 +429,7 @@ DOCUMENTATION = {
 """What the documentation of rule models has in common."""
 
 
-@documented(**DOCUMENTATION, default="SESSC", faithfulness="0.2")
+@documented(**DOCUMENTATION, default="SESSC", faithfulness="0.1")
 class TSKClassifier(_TSK, ClassAnswers):
     r"""A classifier made of IF-THEN rules, the paper's SESSC-LSE by default.
 
@@ -486,7 +487,7 @@ class TSKClassifier(_TSK, ClassAnswers):
         alpha: float = 0.01,
         refine: int = 0,
         pull: float = 1.0,
-        faithfulness: float = 0.2,
+        faithfulness: float = 0.1,
         conditions: float | None = None,
         terms: float | None = None,
         class_weight: Any = None,
@@ -515,7 +516,7 @@ class TSKClassifier(_TSK, ClassAnswers):
         self.class_weight = class_weight
 
 
-@documented(**DOCUMENTATION, default='``SESSC(loss="squared")``', faithfulness="0.05")
+@documented(**DOCUMENTATION, default='``SESSC(loss="squared")``', faithfulness="0.03")
 class TSKRegressor(_TSK, ValueAnswers):
     r"""A regressor made of IF-THEN rules.
 
@@ -556,7 +557,7 @@ class TSKRegressor(_TSK, ValueAnswers):
         alpha: float = 0.01,
         refine: int = 0,
         pull: float = 1.0,
-        faithfulness: float = 0.05,
+        faithfulness: float = 0.03,
         conditions: float | None = None,
         terms: float | None = None,
         standardize: bool = True,

@@ -5,8 +5,7 @@ Least squares moves only what rules conclude. Here conditions and conclusions ``
 .. math::
     J = \\sum_n s_n \\Big( \\ell(y_n, o_n) + \\omega \\sum_r f_{nr}\\, \\ell(y_n, o_{nr}) \\Big)
         + \\alpha \\Big( \\|\\bar b\\|^2 + \\sum_{r} \\|b_r - \\bar b\\|_k^2 \\Big)
-        + \\tau \\sum_r \\|\\theta_r - \\theta_r^0\\|^2 + \\rho \\sum_r \\|\\theta_r\\|^2
-        + \\kappa \\sum_{rj} \\big( \\|\\theta_{rj}\\| + \\|b_{rj}\\| \\big).
+        + \\tau \\sum_r \\|\\theta_r - \\theta_r^0\\|^2 + \\rho \\sum_r \\|\\theta_r\\|^2.
 
 Rules answer together: ``o_n`` is the mean of what they say, ``o_nr``, by how strongly they fire, ``f_nr``. With
 ``omega`` each must besides answer by itself for the rows on which it fires, as a cluster of SESSC does for its
@@ -281,10 +280,6 @@ class Pulls:
     """tau, towards where conditions began."""
     small: float = 0.0
     """rho, towards conditions that say little."""
-    nothing: float = 0.0
-    """kappa, towards no conditions at all."""
-    constant: float = 0.0
-    """The same towards no terms, which are conclusions that depend on nothing."""
 
     def __call__(self, rules: Moving, start: Moving, plan: Plan) -> Moving:
         """The penalty and its slope."""
@@ -294,30 +289,13 @@ class Pulls:
         priced = apart.copy()
         priced[:, 1:] *= APART
         from_start, price = rules.theta - start.theta, plan.prices(start.theta)
-        small = rules.theta * rules.theta
-        about = plan.term_group[: rules.consequents.shape[1]]
-        size, along = _sizes(rules.theta[:, :, None], plan.group) if self.nothing else (0.0, np.zeros(1))
-        terms, slopes = _sizes(rules.consequents, about) if self.constant else (0.0, 0.0)
         return Moving(
-            2 * price * (self.start * from_start + self.small * rules.theta) + self.nothing * along[..., 0],
-            2 * self.ridge * (priced + common / len(priced)) + self.constant * slopes,
+            2 * price * (self.start * from_start + self.small * rules.theta),
+            2 * self.ridge * (priced + common / len(priced)),
             self.ridge * float(np.sum(priced * apart) + np.sum(common * common))
             + self.start * float(np.sum(price * from_start * from_start))
-            + self.small * float(np.sum(price * small))
-            + self.nothing * size
-            + self.constant * terms,
+            + self.small * float(np.sum(price * rules.theta * rules.theta)),
         )
-
-
-SMOOTH = 0.02
-"""A group of coefficients this small is priced like its square, so that the price is smooth."""
-
-
-def _sizes(coefficients: np.ndarray, group: np.ndarray) -> tuple[float, np.ndarray]:
-    """The sum of the sizes of coefficients (R, inputs, k), those about a column together, and its slope."""
-    member = (group[:, None] == np.unique(group[group >= 0])).astype(float)
-    sizes = np.sqrt(np.sum(coefficients * coefficients, axis=2) @ member + SMOOTH**2)
-    return float(np.sum(sizes)), coefficients * ((1 / sizes) @ member.T)[:, :, None]
 
 
 class Prepared(NamedTuple):

@@ -1,14 +1,10 @@
-"""Shorter rules: conditions and terms are driven to nothing, and rules that add nothing are dropped.
+"""Shorter rules: what decides least goes, step by step, and so do rules that add nothing.
 
-The pull towards short rules is a price on the size of each condition, all of what a rule asks of a column
-together, and of each term of a linear conclusion. Its strength grows step by step, each step starting from the
-last, and what changes next to nothing goes. Once rules are nearly as short as was asked for, what changes least
-goes, half of what is too much at a time, with a short descent after each; then rules are refined once more without
-the price. The price finds what columns say together, and is hard on rules that few rows need; so rules go the same
-way without it, too. Of all that was met and is short enough the best is kept: to allow more never makes rules
-worse.
-
-What a condition changes is its impact: the standard deviation of what it adds over the rows; so a term's.
+Half of what is too much goes at a time, with a short descent after each step; what is left is refined once more.
+There are two ways down. On one what goes first has the least *impact*: the standard deviation of what a condition
+adds over the rows, or a term of a linear conclusion. On the other only rows count about which rules are in doubt:
+a condition decides nothing where its rule holds, or does not, in any case. Neither is better everywhere, so both
+are gone, and of all that was met and is short enough the best is kept: to allow more never makes rules worse.
 
 Rules share each row, so that what all of them ask alike decides nothing. Where every rule has a condition on a
 column, the weakest of these is taken from all: the same model with one condition less. And a rule that asks what
@@ -27,21 +23,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._array import array_namespace, like, to_numpy
+from .._array import Array, array_namespace, like, softmax, to_numpy
 from ..rows.base import Rows
 from .refine import Moving, OutputLoss, Plan, Prepared, Pulls, refine, slope
 
 __all__ = ["NO_LIMIT", "Limit", "concise", "impacts"]
 
-FIRST_STRENGTH = 1e-3
-"""Pull towards short rules in the first step, for each unit of weight in the data."""
-GROWTH = 2.0
-"""What the pull grows by from step to step."""
+TINY = np.finfo(float).tiny
 STEP_ITERATIONS = 40
-NEARLY = 1.5
-"""Times as much as asked for is little enough to choose among by impact."""
-FAINT = 0.02
-"""A condition or term of less impact goes on the way."""
+"""Of the descent after each step, at most."""
 IDLE = 1e-3
 """A rule is dropped if the loss without it is at most this share higher, and conditions if the mean loss is
 without all of these at most this much higher."""
@@ -65,58 +55,61 @@ class Limit(NamedTuple):
 NO_LIMIT = Limit()
 
 
-def impacts(ready: Rows, plan: Plan, rules: Moving) -> tuple[np.ndarray, np.ndarray]:
+def impacts(ready: Rows, plan: Plan, rules: Moving, *, doubtful: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """How much conditions and terms change: the standard deviation over rows of what each adds, twice (R, J).
 
-    Rows are ready as the plan prepares them.
+    Parameters
+    ----------
+    ready : Rows
+        As the plan prepares them.
+    plan : Plan
+    rules : Moving
+    doubtful : bool
+        Whether rows count for a condition by how much its rule is in doubt, and for a term by how much it fires.
     """
-    sums = ready.sum(partial(_additions, plan, rules))
-    found = []
-    for first, second in ((sums.first, sums.second), (sums.first_terms, sums.second_terms)):
-        mean = first / ready.weight
-        found.append(np.sqrt(np.maximum(second / ready.weight - mean * mean, 0.0)))
+    sums = ready.sum(partial(_additions, plan, rules, doubtful))
+    spread = np.sqrt(np.maximum(sums.second - sums.first**2 / np.maximum(sums.mass, TINY), 0.0) / ready.weight)
     # of a term, over all outputs
-    return found[0], np.sqrt(np.sum(found[1] ** 2, axis=2))
+    return spread[:, :, 0], np.sqrt(np.sum(spread[:, :, 1:] ** 2, axis=2))
 
 
 class _Sums(NamedTuple):
+    """Of conditions and, output by output, of terms, (R, J, 1 + C)."""
+
+    mass: np.ndarray
     first: np.ndarray
     second: np.ndarray
-    first_terms: np.ndarray
-    second_terms: np.ndarray
 
     def __add__(self, other: Any) -> _Sums:
         return _Sums(*(a + b for a, b in zip(self, other, strict=True)))
 
 
-def _additions(plan: Plan, rules: Moving, samples: Prepared) -> _Sums:
-    """What conditions (R, J) and terms (R, J, C) add, and its squares, summed over rows."""
+def _additions(plan: Plan, rules: Moving, doubtful: bool, samples: Prepared) -> _Sums:
+    """What rows count for, what conditions and terms add to them, and its squares, summed."""
+    xp = array_namespace(samples.conditions)
+    counts = xp.ones_like(samples.conditions[:, 0]) if samples.weight is None else samples.weight
+    F = softmax(like(rules.theta, samples.conditions) @ samples.conditions.T, axis=0)
+    counted = (counts * F * (1 - F), counts * F) if doubtful else (counts + 0 * F,) * 2
     n_rules, n_inputs, n_outputs = rules.consequents.shape
-    n_columns = len(plan.space.total)
-    found = _Sums(
-        *(np.zeros(shape) for shape in [(n_rules, n_columns)] * 2 + [(n_rules, n_columns, n_outputs)] * 2)
-    )
-    about = plan.term_group[:n_inputs]
-    for j in range(n_columns):
-        adds = _added(samples.conditions, samples.weight, rules.theta, np.flatnonzero(plan.group == j))
-        found.first[:, j], found.second[:, j] = adds
-        if n_inputs > 1:
-            member = np.flatnonzero(about == j)
-            flat = np.moveaxis(rules.consequents, 1, 2).reshape(-1, n_inputs)
-            adds = _added(samples.conclusions, samples.weight, flat, member)
-            found.first_terms[:, j], found.second_terms[:, j] = (part.reshape(n_rules, n_outputs) for part in adds)
+    found = _Sums(*(np.zeros((n_rules, len(plan.space.total), 1 + n_outputs)) for _ in range(3)))
+    kinds = [(samples.conditions, plan.group, rules.theta[:, :, None], 0)]
+    if n_inputs > 1:
+        kinds.append((samples.conclusions, plan.term_group, rules.consequents, 1))
+    for inputs, group, coefficients, k in kinds:
+        for j in range(len(plan.space.total)):
+            parts = _added(inputs, counted[k], coefficients, np.flatnonzero(group == j))
+            for sums, part in zip(found, parts, strict=True):
+                sums[:, j, k : k + part.shape[1]] = part
     return found
 
 
-def _added(
-    inputs: Any, weight: Any, coefficients: np.ndarray, member: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """What some of the inputs add with each row of coefficients, and its square, summed over rows."""
+def _added(inputs: Array, counts: Array, coefficients: np.ndarray, member: np.ndarray) -> list[np.ndarray]:
+    """What rows count for each rule (R, k), summed; what some inputs add to its k outputs; and its square."""
     xp = array_namespace(inputs)
     part = xp.take(inputs, xp.asarray(member, device=getattr(inputs, "device", None)), axis=1)
-    adds = part @ like(coefficients[:, member].T, part)
-    counts = xp.ones_like(adds[:, 0]) if weight is None else weight
-    return to_numpy(counts @ adds), to_numpy(counts @ (adds * adds))
+    adds = xp.matmul(part, like(coefficients[:, member], part))  # (R, n, k)
+    sums = (xp.ones_like(adds), adds, adds * adds)
+    return [to_numpy(xp.matmul(counts[:, None, :], one)[:, 0, :]) for one in sums]
 
 
 def least_said(ready: Rows, plan: Plan, rules: Moving) -> Moving:
@@ -176,8 +169,8 @@ def concise(
     found |= {limit: rules for limit in limits if alone and limit.terms is None}
     for asked in _nested({limit for limit in limits if limit not in found}):
         way = _Way(rows, plan, loss, pulls)
-        for first in (FIRST_STRENGTH * rows.weight, np.inf):
-            way.down(rules, asked, first, max_iter)
+        for doubtful in (False, True):
+            way.down(rules, asked, doubtful, max_iter)
         found |= {limit: way.best(limit) for limit in asked}
     return [found[limit] for limit in limits]
 
@@ -207,24 +200,20 @@ class _Way:
     def ready(self) -> Rows:
         return self.rows.prepared(self.plan.prepare)
 
-    def down(self, rules: Moving, limits: Sequence[Limit], strength: float, max_iter: int) -> None:
-        """Meet rules within each limit, the loosest first; without a price if its strength is infinite."""
+    def down(self, rules: Moving, limits: Sequence[Limit], doubtful: bool, max_iter: int) -> None:
+        """Meet rules within each limit, the loosest first."""
         rules = least_said(self.ready, self.plan, rules)
         for limit in limits:
-            while strength < np.inf and any(self.too_many(rules, _times(limit, NEARLY))):
-                shorter = self.faint_dropped(self.pulled(rules, strength, limit), limit)
-                if self._is_within(shorter, limit):  # the price took all that was asked: the rest goes by impact
-                    break
-                rules, strength = shorter, strength * GROWTH
-            kept = self.polished(self.cut(rules, limit), max_iter)
+            rules = self.cut(rules, limit, doubtful)
+            kept = self.polished(rules, max_iter)
             busy = self.without_idle(kept)  # not before: rules that were just cut look idle and are not
             if len(busy.theta) < len(kept.theta):
-                kept = self.polished(self.cut(busy, limit), max_iter)
-            self.meet(self.without_idle_parts(kept, limit), limit)
+                kept = self.polished(self.cut(busy, limit, doubtful), max_iter)
+            # To make rules without conditions one is to have fewer rules, and the others are longer on average.
+            kept = least_said(self.ready, self.plan, self.without_idle_parts(kept, limit))
+            self.meet(self.cut(kept, limit, doubtful))
 
-    def meet(self, rules: Moving, limit: Limit) -> None:
-        # To make rules without conditions one is to have fewer rules, and the others are longer on average.
-        rules = self.cut(least_said(self.ready, self.plan, rules), limit)
+    def meet(self, rules: Moving) -> None:
         self.met.append((self.objective(rules), rules))
 
     def best(self, limit: Limit) -> Moving:
@@ -240,12 +229,10 @@ class _Way:
         pulls = replace(self.pulls, start=0.0)  # what was cut has to be made up for
         return refine(self.rows, self.plan, rules, self.loss, pulls, max_iter=max_iter)[0]
 
-    def pulled(self, rules: Moving, strength: float, limit: Limit = NO_LIMIT) -> Moving:
-        """The rules after a short descent with a price on what is limited."""
-        conditions, terms = (0.0 if most is None else strength for most in limit)
-        pulling = replace(self.pulls, nothing=conditions, constant=terms, start=0.0)
-        start = rules.rounded(self.loss)
-        return refine(self.rows, self.plan, start, self.loss, pulling, max_iter=STEP_ITERATIONS, tol=1e-5)[0]
+    def settled(self, rules: Moving) -> Moving:
+        """The rules after a short descent."""
+        start, pulls = rules.rounded(self.loss), replace(self.pulls, start=0.0)
+        return refine(self.rows, self.plan, start, self.loss, pulls, max_iter=STEP_ITERATIONS, tol=1e-5)[0]
 
     def too_many(self, rules: Moving, limit: Limit) -> tuple[int, int]:
         """How many conditions and terms more there are than the limit allows; a single rule has no conditions."""
@@ -260,18 +247,13 @@ class _Way:
     def _is_within(self, rules: Moving, limit: Limit) -> bool:
         return not any(self.too_many(rules, limit))
 
-    def cut(self, rules: Moving, limit: Limit) -> Moving:
-        """Rules as short as allowed, what has the least impact gone, half of what is too much at a time."""
+    def cut(self, rules: Moving, limit: Limit, doubtful: bool) -> Moving:
+        """Rules as short as allowed, what decides least gone, half of what is too much at a time."""
         while any(over := self.too_many(rules, limit)):
-            rules = self._without_least(rules, [-(-n // 2) for n in over])
+            rules = self._without_least(rules, [-(-n // 2) for n in over], doubtful)
             if max(over) > 1:
-                rules = least_said(self.ready, self.plan, self.pulled(rules, 0.0))
+                rules = least_said(self.ready, self.plan, self.settled(rules))
         return rules
-
-    def faint_dropped(self, rules: Moving, limit: Limit) -> Moving:
-        parts = zip(self._present(rules), impacts(self.ready, self.plan, rules), limit, strict=True)
-        kept = (there if most is None else there & (impact >= FAINT) for there, impact, most in parts)
-        return least_said(self.ready, self.plan, self._only(rules, *kept))
 
     def without_idle(self, rules: Moving) -> Moving:
         """The rules less those that add nothing or say what another says, one after the other."""
@@ -316,9 +298,9 @@ class _Way:
         """Which rules have a condition and which a term of which columns, (2, R, J)."""
         return np.stack([self.plan.conditions_in(rules), self.plan.terms_in(rules)])
 
-    def _without_least(self, rules: Moving, over: Sequence[int]) -> Moving:
-        kept = self._present(rules)
-        for there, impact, n in zip(kept, impacts(self.ready, self.plan, rules), over, strict=True):
+    def _without_least(self, rules: Moving, over: Sequence[int], doubtful: bool) -> Moving:
+        kept, found = self._present(rules), impacts(self.ready, self.plan, rules, doubtful=doubtful)
+        for there, impact, n in zip(kept, found, over, strict=True):
             order = np.argsort(np.where(there, impact, np.inf), axis=None, kind="stable")
             there.ravel()[order[:n]] = False
         return self._only(rules, *kept)
@@ -333,7 +315,3 @@ class _Way:
             theta=np.where(asked[:, self.plan.group], rules.theta, 0.0),
             consequents=np.where(said[:, about, None], rules.consequents, 0.0),
         )
-
-
-def _times(limit: Limit, factor: float) -> Limit:
-    return Limit(*(None if most is None else factor * most for most in limit))

@@ -74,7 +74,7 @@ model."""
 LENGTHS = {0: (Limit(5), Limit(3)), 1: (Limit(terms=10), Limit(terms=5))}
 """How short rules are tried by default, by order: ten, of which those go that add nothing, and one line."""
 
-N_FOLDS, JUDGED_ROWS, MOST_REPEATS = 5, 1000, 5
+N_FOLDS, JUDGED_ROWS, MOST_REPEATS = 5, 600, 3
 """Folds are repeated until so many rows were judged."""
 
 
@@ -378,8 +378,8 @@ n_rules : int, list of int or "auto", default="auto"
         the difference from the best, corrected for training parts that overlap (Nadeau and Bengio, 2003). 0
         chooses the best.
     cv : int, splitter or iterable of (train, test), default=None
-        None takes five shuffled folds, and for fewer than a thousand rows repeats them, up to five times, because
-        the scores of few rows are noisy.
+        None takes five shuffled folds, and for fewer than six hundred rows repeats them, up to three times,
+        because the scores of few rows are noisy.
     scoring : str or callable, default=None
         A scikit-learn scorer; if None {scoring}."""
 
@@ -441,7 +441,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
         alphas: Any = "auto",
         refine: int = 200,
         pull: float = 1.0,
-        faithfulness: float = 0.2,
+        faithfulness: float = 0.1,
         conditions: Any = "auto",
         terms: Any = "auto",
         search: str = "auto",
@@ -519,7 +519,7 @@ class TSKRegressorCV(_Searches, ValueAnswers):
         alphas: Any = "auto",
         refine: int = 200,
         pull: float = 1.0,
-        faithfulness: float = 0.05,
+        faithfulness: float = 0.03,
         conditions: Any = "auto",
         terms: Any = "auto",
         search: str = "auto",
