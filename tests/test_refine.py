@@ -73,7 +73,7 @@ def test_inputs_have_the_mean_zero_and_a_gap_adds_nothing_else(rng):
         assert np.all(inputs[gone][:, (plan.group == column) & ~own] == 0)
 
 
-LOSSES = [CrossEntropy(), SquaredError()]
+LOSSES = [CrossEntropy(), SquaredError(), CrossEntropy(own=0.7), SquaredError(own=0.7)]
 
 
 @pytest.mark.parametrize("order", [0, 1])
@@ -81,7 +81,7 @@ LOSSES = [CrossEntropy(), SquaredError()]
 def test_slopes_are_finite_differences(rng, loss, order):
     plan, block, rules = problem(rng, loss, order)
     _, _, start = problem(rng, loss, order)
-    pulls = Pulls(ridge=0.3, start=0.2, small=0.4, nothing=0.1)
+    pulls = Pulls(ridge=0.3, start=0.2, small=0.4, nothing=0.1, constant=0.6)
 
     def value(flat):
         moved = rules.like(flat)
@@ -103,15 +103,56 @@ def test_slopes_in_single_precision(rng, loss, order):
     assert rounded.loss == pytest.approx(exact.loss, rel=1e-5)
 
 
-def test_a_slope_is_a_sum_over_rows(rng):
-    _, block, rules = problem(rng, CrossEntropy(), 1)
-    whole = slope(CrossEntropy(), rules, block)
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_a_slope_is_a_sum_over_rows(rng, loss, order):
+    _, block, rules = problem(rng, loss, order)
+    whole = slope(loss, rules, block)
     first, second = (
         Prepared(block.conditions[rows], block.conclusions[rows], block.Y[:, rows], block.weight[rows])
         for rows in (slice(0, 17), slice(17, 60))
     )
-    added = slope(CrossEntropy(), rules, first) + slope(CrossEntropy(), rules, second)
+    added = slope(loss, rules, first) + slope(loss, rules, second)
     np.testing.assert_allclose(added.flat(), whole.flat(), rtol=1e-10, atol=1e-12)
+    assert added.loss == pytest.approx(whole.loss, rel=1e-12)
+
+
+def parts_of(loss, rules, block):
+    """What all rules answer together costs, and what each by itself does, by how strongly it fires."""
+    together = slope(replace(loss, own=0.0), rules, block).loss
+    return together, slope(replace(loss, own=1.0), rules, block).loss - together
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("loss", LOSSES[:2], ids=repr)
+def test_what_rules_say_alone_costs_never_less_than_what_they_say_together(loss, order):
+    """By Jensen's inequality; the same, if all say the same, or if one rule speaks for each row."""
+    for seed in range(20):
+        _, block, rules = problem(np.random.default_rng(seed), loss, order)
+        together, alone = parts_of(loss, rules, block)
+        assert alone > together
+        alike = replace(rules, consequents=np.broadcast_to(rules.consequents[:1], rules.consequents.shape).copy())
+        together, alone = parts_of(loss, alike, block)
+        assert alone == pytest.approx(together, rel=1e-12)
+        together, alone = parts_of(loss, replace(rules, theta=1e6 * rules.theta), block)
+        assert alone == pytest.approx(together, rel=1e-9)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("loss", LOSSES[:2], ids=repr)
+def test_what_rules_say_alone_costs_against_plain_loops(rng, loss, order):
+    _, block, rules = problem(rng, loss, order)
+    expected = 0.0
+    for n, weight in enumerate(block.weight):
+        fires = np.exp(rules.theta @ block.conditions[n])
+        for share, B in zip(fires / fires.sum(), rules.consequents, strict=True):
+            says = block.conclusions[n, : len(B)] @ B
+            if isinstance(loss, CrossEntropy):
+                cost = np.log(np.sum(np.exp(says))) - says @ block.Y[:, n]
+            else:
+                cost = np.sum((says - block.Y[:, n]) ** 2)
+            expected += weight * share * cost
+    assert parts_of(loss, rules, block)[1] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.fixture(scope="module")
@@ -131,12 +172,17 @@ def test_the_objective_never_rises(wine, order):
     assert np.all(np.diff(history) <= 0)
 
 
-def test_the_history_is_the_loss_and_its_penalties(wine):
+@pytest.mark.parametrize("faithfulness", [0.0, 0.6])
+def test_the_history_is_the_loss_and_its_penalties(wine, faithfulness):
     X, y = wine
-    model = TSKClassifier(4, refine=500, alpha=0.5, pull=0.0, random_state=0).fit(X, y)
+    settings = {"refine": 500, "alpha": 0.5, "pull": 0.0, "faithfulness": faithfulness}
+    model = TSKClassifier(4, **settings, random_state=0).fit(X, y)
     B = model.rules_.consequents[:, 0]
     penalty = 0.5 * np.sum((B - B.mean(axis=0)) ** 2) / len(y)
-    assert model.refine_history_[-1] == pytest.approx(log_loss(y, model.predict_proba(X)) + penalty, rel=1e-9)
+    alone = np.log(np.exp(B).sum(axis=1)) - B.T[y]  # of each row by each rule
+    own = faithfulness * np.mean(np.sum(model.firing(X) * alone, axis=1))
+    loss = log_loss(y, model.predict_proba(X))
+    assert model.refine_history_[-1] == pytest.approx(loss + own + penalty, rel=1e-9)
 
 
 def test_what_rules_say_alike_costs_the_same_however_many_say_it():
@@ -154,11 +200,14 @@ def test_what_rules_say_alike_costs_the_same_however_many_say_it():
     assert penalty(apart) == pytest.approx(alone + 0.7 * 2 * (2 + APART * 6))
 
 
-def test_one_linear_rule_is_logistic_regression(wine):
+@pytest.mark.parametrize("own", [0.0, 1.0])
+def test_one_linear_rule_is_logistic_regression(wine, own):
+    """Which a price on what a rule says by itself only makes heavier, for it always speaks alone."""
     Z, y = StandardScaler().fit_transform(wine[0]), wine[1]
     rows, extent = standardized(ArrayRows(Z, y, n_classes=3))
-    start = Moving(np.zeros((1, 1 + 2 * Z.shape[1])), np.zeros((1, 1 + Z.shape[1], 3)))
-    rules, _ = refine(rows, plan_of(extent), start, CrossEntropy(), Pulls(ridge=0.5), max_iter=5000, tol=1e-14)
+    start = Moving(np.zeros((1, 1 + 2 * Z.shape[1])), np.full((1, 1 + Z.shape[1], 3), 1e-9))  # what is zero stays
+    loss, pulls = CrossEntropy(own=own), Pulls(ridge=0.5 * (1 + own))
+    rules, _ = refine(rows, plan_of(extent), start, loss, pulls, max_iter=5000, tol=1e-14)
     line = LogisticRegression(C=1.0, tol=1e-10, max_iter=5000).fit(Z, y)  # half a squared norm to a sum of losses
     slopes = rules.consequents[0, 1:]
     np.testing.assert_allclose(slopes.T, line.coef_, atol=1e-4)

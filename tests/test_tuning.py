@@ -1,6 +1,7 @@
 """Cross-validated rule models against a plain exhaustive search."""
 
 import importlib
+import re
 from itertools import product
 
 import numpy as np
@@ -11,7 +12,19 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sessc import FCM, SESSC, SFP, SESSCClassifier, TSKClassifier, TSKClassifierCV, TSKRegressor, TSKRegressorCV
+from sessc import (
+    FCM,
+    SESSC,
+    SFP,
+    SESSCClassifier,
+    TSKClassifier,
+    TSKClassifierCV,
+    TSKRegressor,
+    TSKRegressorCV,
+    UselessModelWarning,
+)
+from sessc.tsk.search import ALIKE, SCREEN, Trial, _brier, sharpest, simplest
+from sessc.tsk.tuning import LENGTHS
 
 GRID = {"gamma": (0.1, 10.0, 100.0), "beta": (0.1, 1.0)}
 WIDTHS = (0.3, "auto", 30.0)
@@ -41,6 +54,7 @@ def test_a_staged_search_is_two_exhaustive_searches(wine, order):
         width_scales=WIDTHS,
         alphas=ALPHAS,
         cv=FOLDS,
+        class_weight=None,
         random_state=5,
     ).fit(X, y)
     seed = int(np.random.RandomState(5).randint(2**31))  # what a TSKClassifier gives its clusterer
@@ -116,6 +130,7 @@ def test_a_joint_search_is_one_exhaustive_search(wine, clusterer, grid, rng):
         cv=FOLDS,
         search="joint",
         scoring="accuracy",
+        class_weight=None,
         random_state=0,
     ).fit(X, y, sample_weight=weight)
     scores, params = [], []
@@ -273,6 +288,7 @@ def test_mistakes_are_named(wine, settings, message):
         TSKClassifierCV(3, refine=0, **settings).fit(*wine)
 
 
+@pytest.mark.filterwarnings("ignore::sessc.UselessModelWarning")  # one constant rule is among what is tried
 def test_a_refined_search_is_one_exhaustive_search(wine):
     X, y = wine
     settings = {"refine": 15, "pull": 0.5, "class_weight": "balanced", "random_state": 5}
@@ -294,39 +310,138 @@ def test_of_models_that_predict_equally_well_the_simplest_is_chosen(wine):
     def search(parsimony):
         return TSKClassifierCV(refine=15, parsimony=parsimony, **settings).fit(X, y)
 
-    def size(model):
-        rules = model.rules_
-        return 2 * rules.n_conditions.sum() + rules.consequents[:, :, 1:].size
-
     best = search(0)
+    place, sizes = best.cv_results_["params"].index, best.cv_results_["mean_size"]
     scores = np.stack([best.cv_results_[f"split{k}_test_score"] for k in range(4)], axis=1)
     assert best.best_score_ == scores.mean(axis=1).max()
     simple = search(1)
-    lost = scores[scores.mean(axis=1).argmax()] - scores[best.cv_results_["params"].index(simple.best_params_)]
+    lost = scores[place(best.best_params_)] - scores[place(simple.best_params_)]
     assert 0 <= lost.mean() <= np.sqrt(lost.var(ddof=1) * (1 / 4 + 1 / 3)) + 1e-12  # a fold is a third of its rest
-    assert size(simple) <= size(best)
-    # Anything goes; one constant rule would be smaller still, but the best of its size is one of its equals.
-    assert search(1e9).best_params_["n_rules"] == 1
-    assert search(1e9).rules_.order == 0
+    assert sizes[place(simple.best_params_)] <= ALIKE * sizes[place(best.best_params_)]
+    with pytest.warns(UselessModelWarning):  # anything goes, and nothing is shorter than one constant
+        least = search(1e9)
+    assert (least.n_rules_, least.rules_.order, least.rules_.size) == (1, 0, 1)
 
 
 def test_by_default_order_and_number_of_rules_are_searched(wine):
     X, y = wine
     found = TSKClassifierCV(refine=5, alphas=(1.0,), cv=3, random_state=0).fit(X, y)
-    shapes = [(params["order"], params["n_rules"]) for params in found.cv_results_["params"]]
+    rows = list(zip(found.cv_results_["params"], found.cv_results_["mean_test_score"], strict=True))
+    whole = [(params, score) for params, score in rows if not params.keys() & {"conditions", "terms"}]
     for order, numbers in ((1, [1, 2, 4, 8]), (0, [5, 10, 20, 30])):
-        tried = [n for o, n in shapes if o == order]
-        scores = [
-            score for (o, _), score in zip(shapes, found.cv_results_["mean_test_score"], strict=True) if o == order
-        ]
+        tried = [params["n_rules"] for params, _ in whole if params["order"] == order]
+        scores = [score for params, score in whole if params["order"] == order]
         assert tried == numbers[: len(tried)]
         assert np.all(np.diff(scores[:-1]) > 0)  # more rules only as long as they help
         assert len(tried) == 4 or scores[-1] <= max(scores[:-1])
         only = TSKClassifierCV(refine=5, order=order, alphas=(1.0,), cv=3, random_state=0).fit(X, y)
-        assert [params["n_rules"] for params in only.cv_results_["params"]] == tried
+        assert list(dict.fromkeys(params["n_rules"] for params in only.cv_results_["params"])) == tried
         assert only.rules_.order == order
     paper = TSKClassifierCV(refine=0, width_scales=(1.0,), alphas=(1.0,), cv=3, random_state=0).fit(X, y)
     assert (paper.n_rules_, paper.rules_.order) == (30, 0)
+
+
+OVERLAP = 0.25
+"""Of five folds: what is judged, to what is learned from."""
+
+
+def trial(mean, size, sharpness=0.0, apart=0.02, name="one"):
+    """A candidate by hand, with scores of five folds that differ by so much from one to the next."""
+    scores = mean + apart * np.asarray([-1.0, 0.5, 0.0, -0.5, 1.0])
+    return Trial(1, {"name": name}, scores, np.full(5, sharpness), np.full(5, float(size)))
+
+
+def errors(short, long):
+    """By how many standard errors one loses to the other."""
+    loss, error = short.loses_to(long, OVERLAP)
+    return loss / error
+
+
+def test_the_standard_error_is_that_of_nadeau_and_bengio():
+    short, long = trial(0.8, 10, apart=0.01), trial(0.85, 100)
+    lost = long.scores - short.scores
+    loss, error = short.loses_to(long, OVERLAP)
+    assert loss == pytest.approx(0.05)
+    assert error == pytest.approx(np.sqrt(lost.var(ddof=1) * (1 / 5 + OVERLAP)))
+
+
+def test_without_parsimony_the_best_mean_is_taken_whatever_there_is_to_read():
+    trials = [trial(0.8, 5, 1.0), trial(0.9, 500), trial(0.89, 8, 1.0, apart=0.3), trial(np.nan, 1, 1.0)]
+    assert simplest(trials, 0.0, OVERLAP) is trials[1]
+
+
+def test_of_those_about_as_good_the_shortest_is_taken():
+    best, near, far = trial(0.9, 50), trial(0.895, 20, apart=0.01), trial(0.8, 5, apart=0.01)
+    assert errors(near, best) < 1 < 2 < errors(far, best)
+    assert simplest([best, near, far], 1.0, OVERLAP) is near
+    assert simplest([best, near, far], 100.0, OVERLAP) is far
+    for parsimony in np.linspace(0, 20, 41):  # who pays more never gets more to read
+        chosen = [simplest([best, near, far], p, OVERLAP).size for p in (parsimony, parsimony + 0.5)]
+        assert chosen[1] <= chosen[0]
+
+
+def test_of_those_about_as_long_the_sharpest_is_taken():
+    short, sharp = trial(0.9, 20, -0.3), trial(0.9, 20 * ALIKE, -0.1)
+    longer = trial(0.9, 20 * ALIKE + 1, 0.0)
+    assert simplest([short, sharp, longer], 1.0, OVERLAP) is sharp
+    assert sharpest([short, sharp, longer], OVERLAP) is longer  # which minds no length
+    assert sharpest([longer, trial(0.99, 5, -1.0, apart=0.01)], OVERLAP).size == 5  # and minds accuracy
+
+
+@pytest.mark.parametrize("sharpness", [0.0, 1.0])
+@pytest.mark.parametrize("times", [0.0, 0.5, 1.5, 1.9, 2.1, 5.0])
+def test_what_does_not_fit_on_a_screen_has_to_be_better_by_two_standard_errors(times, sharpness):
+    short = trial(0.85, SCREEN, apart=0.01)
+    _, error = short.loses_to(trial(0.85, SCREEN + 1), OVERLAP)
+    long = trial(0.85 + times * error, SCREEN + 1, sharpness)
+    assert simplest([short, long], 1.0, OVERLAP) is (long if times > 2 else short)
+
+
+def test_if_nothing_fits_on_a_screen_the_shortest_is_taken_all_the_same():
+    best, near = trial(0.9, 500), trial(0.899, 100, apart=0.01)
+    assert simplest([best, near], 1.0, OVERLAP) is near
+
+
+def test_there_is_to_read_what_is_printed(wine):
+    """Rules, conditions, and for every line of a conclusion its terms; one rule has no conditions to read."""
+    X, y = wine
+    for order, n_rules in ((0, 4), (1, 1), (1, 4)):
+        settings = {"order": order, "refine": 20, "conditions": 3, "terms": 2, "random_state": 0}
+        for labels in (y, (y > 0).astype(int)):
+            rules = TSKClassifier(n_rules, **settings).fit(X, labels).rules_
+            said = "\n".join(rules.to_text().split("\n\n")[1:])
+            n_terms = len(re.findall(r"[+-] [\d.e-]+ \(", said))
+            n_conditions = len(re.findall(r"^  (?:IF|AND)", said, re.MULTILINE))
+            assert rules.size == rules.n_rules + n_conditions + n_terms
+
+
+def test_sizes_are_in_the_table_of_results_and_short_rules_are_tried(wine):
+    X, y = wine
+    found = TSKClassifierCV(5, order=0, refine=10, alphas=(0.1, 1.0), cv=3, random_state=0).fit(X, y)
+    rows = found.cv_results_
+    assert rows["mean_size"].shape == rows["mean_test_score"].shape
+    limits = [limit.conditions for limit in LENGTHS[0]]
+    assert [params.get("conditions") for params in rows["params"]] == [None, None, *limits]
+    for limit, size in zip(limits, rows["mean_size"][2:], strict=True):
+        assert size <= 5 * (1 + limit)
+    assert len({params["alpha"] for params in rows["params"][2:]}) == 1  # of the best of those without a limit
+    for params, score in zip(rows["params"], rows["mean_test_score"], strict=True):
+        plain = TSKClassifier(5, refine=10, class_weight="balanced", random_state=0)
+        plain.set_params(faithfulness=found.faithfulness, **params)
+        assert score == pytest.approx(cross_val_score(plain, X, y, cv=3, scoring="balanced_accuracy").mean())
+    fixed = TSKClassifierCV(5, order=0, refine=10, conditions=None, cv=3, random_state=0).fit(X, y)
+    assert "param_conditions" not in fixed.cv_results_
+
+
+def test_sharpness_is_the_brier_score_of_classes_that_weigh_the_same(rng):
+    odds = rng.dirichlet(np.ones(3), size=50)
+    y, weight = rng.integers(3, size=50), rng.random(50)
+    off = np.sum((odds - np.eye(3)[y]) ** 2, axis=1)
+    expected = np.mean([np.average(off[y == c], weights=weight[y == c]) for c in range(3)])
+    assert _brier(odds, y, np.arange(3), weight) == pytest.approx(expected)
+    assert _brier(odds[y < 2], y[y < 2], np.arange(3), None) == pytest.approx(
+        np.mean([off[y == c].mean() for c in range(2)])
+    )
 
 
 @pytest.mark.parametrize("n_rules", ["many", 0, (), (3, 0), 2.5])

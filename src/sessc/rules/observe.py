@@ -108,7 +108,7 @@ def _said(rules: RuleBase, seen: Samples, mass: Array) -> Array:
     Z, parts = filled(seen, rules.fill), []
     for r in range(rules.n_rules):
         says = like(rules.consequents[r, 0], Z) + Z @ like(rules.consequents[r, 1:], Z)
-        parts.append(mass[r] @ rules.link(says))
+        parts.append(mass[r, :] @ rules.link(says))
     return xp.stack(parts)
 
 

@@ -274,7 +274,8 @@ def simplest(trials: list[Trial], parsimony: float, overlap: float) -> Trial:
     if parsimony == 0:
         return best
     least = min(trial.size for trial in good)
-    return max((trial for trial in good if trial.size <= ALIKE * least), key=lambda t: float(np.mean(t.sharpness)))
+    most = ALIKE * least if least > SCREEN else min(ALIKE * least, SCREEN)
+    return max((trial for trial in good if trial.size <= most), key=lambda t: float(np.mean(t.sharpness)))
 
 
 def sharpest(trials: list[Trial], overlap: float) -> Trial:

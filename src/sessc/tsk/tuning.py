@@ -6,6 +6,7 @@ penalties and lengths).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, product
@@ -39,7 +40,17 @@ from .estimators import (
     TSKRegressor,
     ValueAnswers,
 )
-from .recipe import CLASSES, MEASUREMENTS, Problem, Recipe, check_clusterer, fresh_clusterer, pose, warn_if_useless
+from .recipe import (
+    CLASSES,
+    MEASUREMENTS,
+    Problem,
+    Recipe,
+    UselessModelWarning,
+    check_clusterer,
+    fresh_clusterer,
+    pose,
+    warn_if_useless,
+)
 from .search import (
     Candidate,
     Fold,
@@ -170,7 +181,10 @@ class _Searches(RuleModel):
         best = simplest(last_stage(trials), self.parsimony, overlap)
         self.best_params_, self.best_score_ = best.params, best.mean
         plain = self._plain(seed).set_params(**shapes[0]).set_params(**best.params)
-        self._adopt(plain.fit(X, y, sample_weight))
+        with warnings.catch_warnings():
+            if self.scoring is None:
+                warnings.simplefilter("ignore", UselessModelWarning)  # rows held out tell more
+            self._adopt(plain.fit(X, y, sample_weight))
         if self.refine and self.scoring is None:
             warn_if_useless(best.mean, folds[0].problem, "rows held out")
         return self
