@@ -410,8 +410,8 @@ rules_ : RuleBase
         How much the outputs change with each feature: the root mean square slope over the training rows,
         per standard deviation of the feature, as shares of one.
     refine_history_ : array of shape (n_iterations + 1,)
-        The mean loss with its penalties before refinement and after each of its iterations; it never rises.
-        Empty without refinement."""
+        The mean loss with its penalties, from when rules answer for themselves on, after each iteration of
+        refinement; it never rises. Empty without refinement."""
 
 
 _CATEGORIES = """\

@@ -66,6 +66,9 @@ __all__ = [
 
 WIDTH_FLOOR = 1e-3
 """Conditions are at least this wide before scaling, as a share of the spread of their feature."""
+TOGETHER = 0.25
+"""The share of refinement in which rules need only be right together. To answer alone from the start would keep them
+where clusters are, which are not always where answers change."""
 REMEMBERED_ROWS, HEARD_ROWS = 50_000, 2_000
 """Of more rows every second, third, ... is remembered, and asked how far conditions reach."""
 
@@ -322,7 +325,11 @@ def improved(
     loss = replace(problem.kind.loss, own=recipe.faithfulness)
     pulls = Pulls(ridge=recipe.alpha, start=recipe.pull, small=recipe.pull)
     moving = plan.moving(conditions, problem.kind.first_scale * consequents)
-    moving, history = refine(rows, plan, moving, loss, pulls, max_iter=recipe.refine, stop=stop)
+    together = int(TOGETHER * recipe.refine) if loss.own else 0
+    if together:
+        first = replace(loss, own=0.0)
+        moving, _ = refine(rows, plan, moving, first, pulls, max_iter=together, stop=stop)
+    moving, history = refine(rows, plan, moving, loss, pulls, max_iter=recipe.refine - together, stop=stop)
     found = concise(rows, plan, moving, loss, pulls, limits, max_iter=recipe.refine)
     return [(plan.conditions(one), one.consequents) for one in found], history
 

@@ -314,7 +314,9 @@ class Search:
             for name, v in trial.params.items()
             if name.startswith("clusterer__")
         }
-        grid = Grid([trial.params["width_scale"]], [trial.params["alpha"]], limits)
+        alpha = trial.params["alpha"]
+        others = [one for one in self.grid.alphas if one < alpha][-1:]  # what is short can do with less of a ridge
+        grid = Grid([trial.params["width_scale"]], [*others, alpha], limits)
         search = replace(self, candidates=[own], grid=grid, staged=False)
         shape = {name: v for name, v in trial.params.items() if name in ("order", "n_rules")}
         return [replace(one, stage=trial.stage) for one in search.run(shape, clusterer, recipe, progress)]
