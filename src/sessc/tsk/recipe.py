@@ -67,8 +67,8 @@ __all__ = [
 WIDTH_FLOOR = 1e-3
 """Conditions are at least this wide before scaling, as a share of the spread of their feature."""
 TOGETHER = 0.25
-"""The share of refinement in which rules need only be right together. To answer alone from the start would keep them
-where clusters are, which are not always where answers change."""
+"""The share of refinement in which rules need only be right together. To answer alone from the start would keep
+them where clusters are, which are not always where answers change."""
 REMEMBERED_ROWS, HEARD_ROWS = 50_000, 2_000
 """Of more rows every second, third, ... is remembered, and asked how far conditions reach."""
 

@@ -172,7 +172,13 @@ def concise(
         for doubtful in (False, True):
             way.down(rules, asked, doubtful, max_iter)
         found |= {limit: way.best(limit) for limit in asked}
-    return [found[limit] for limit in limits]
+    return [_rest_last(found[limit], plan) for limit in limits]
+
+
+def _rest_last(rules: Moving, plan: Plan) -> Moving:
+    """The rules in an order in which those that ask for nothing come last: they are about what is left."""
+    order = np.argsort(~plan.conditions_in(rules).any(axis=1), kind="stable")
+    return replace(rules, theta=rules.theta[order], consequents=rules.consequents[order])
 
 
 def _nested(limits: set[Limit]) -> list[list[Limit]]:
