@@ -10,6 +10,9 @@ import pytest
 
 from sessc import FCM, Blocks, RuleBase, TSKClassifier, TSKClassifierCV, TSKRegressor
 
+USELESS = pytest.mark.filterwarnings("ignore::sessc.UselessModelWarning")
+"""Where labels have nothing to do with the columns that are left."""
+
 
 @pytest.fixture
 def table(rng):
@@ -19,6 +22,7 @@ def table(rng):
     return X, np.where((X.c == "u") ^ (X.a > 0), "yes", "no")
 
 
+@USELESS
 @pytest.mark.parametrize("settings", [{}, {"refine": 20}, {"refine": 20, "order": 1}], ids=str)
 def test_a_table_of_categories_alone_is_saved_and_read(table, settings, tmp_path):
     X, y = table
@@ -50,6 +54,7 @@ def test_rules_know_the_levels_that_came_later(table):
     assert model.rules_.columns[1].pool == ("w",)
 
 
+@USELESS
 @pytest.mark.parametrize("settings", [{}, {"refine": 20}, {"refine": 20, "order": 1}], ids=str)
 def test_where_nothing_varies_the_answer_is_the_share_of_each_class(table, settings):
     X, y = table
@@ -60,6 +65,7 @@ def test_where_nothing_varies_the_answer_is_the_share_of_each_class(table, setti
     np.testing.assert_allclose(value, X.a.mean(), atol=1e-6)
 
 
+@USELESS
 def test_one_row_may_weigh_more_than_all_others(table):
     X, y = table
     weight = np.where(X.index == 3, 1e9, 1.0)
@@ -67,6 +73,7 @@ def test_one_row_may_weigh_more_than_all_others(table):
     assert np.all(np.isfinite(odds))
 
 
+@USELESS
 def test_a_search_where_nothing_varies(table):
     X, y = table
     same = X[["c"]].assign(c="u")
@@ -113,6 +120,7 @@ def test_large_numbers_that_are_only_names_stay_apart(table):
     assert TSKClassifier(2, refine=30, random_state=0).fit(X, y).score(X, y) == 1.0
 
 
+@USELESS
 def test_moments_are_the_same_in_any_zone_and_library(table):
     polars = pytest.importorskip("polars")
     _, y = table

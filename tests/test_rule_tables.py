@@ -22,8 +22,8 @@ def rules():
 
 def test_a_markdown_table_has_a_row_for_each_rule(rules):
     header, line, *rows = rules.to_markdown(max_conditions=2).splitlines()
-    assert header == "| Rule | IF | THEN | Share |"
-    assert all(row.endswith(" % |") for row in rows)
+    assert header == "| Rule | IF | THEN | Share | Seen |"
+    assert all(f" of {rules.summary.evidence.weight:g} rows | " in row for row in rows)
     assert len(rows) == rules.n_rules
     assert all(row.count(" | ") == line.count(" | ") for row in rows)
     assert "<br>AND 2 weaker conditions" in rows[0]
@@ -33,7 +33,7 @@ def test_a_markdown_table_has_a_row_for_each_rule(rules):
 def test_names_cannot_break_a_markdown_table(rules):
     odd = replace(rules, columns=tuple(map(Number, HOSTILE)))
     for row in odd.to_markdown().splitlines():
-        assert row.replace(r"\|", "").count("|") == 5
+        assert row.replace(r"\|", "").count("|") == 6
     assert "<script>" not in odd.to_markdown()
 
 
@@ -43,7 +43,7 @@ def test_latex_names_are_escaped(rules):
     assert r"back\textbackslash{}slash \{\textasciitilde{}\} \& \#" in text
     assert text.count(r" \tabularnewline") == 1 + rules.n_rules
     body = text.replace(r"\&", "").splitlines()[4:-2]
-    assert all(line.count("&") == 3 for line in body)
+    assert all(line.count("&") == 4 for line in body)
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here to typeset the table with")
@@ -87,4 +87,4 @@ def test_words_are_optional(rules):
     plain = rules.to_text(words=False)
     assert not any(word in plain for word in ("low)", "medium)", "high)"))
     assert np.all(rules.summary.support > 0)
-    assert "% of the data)" in plain
+    assert "of 150 rows)" in plain

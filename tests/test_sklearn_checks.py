@@ -34,6 +34,7 @@ ESTIMATORS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::sessc.UselessModelWarning")  # many checks are of noise
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn(estimator, check):
     check(estimator)

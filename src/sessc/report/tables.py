@@ -31,7 +31,7 @@ def to_latex(
     found = sentences(rules, max_conditions, max_terms, words)
     lines = [_latex_row(k, sentence) for k, sentence in enumerate(found)]
     has_evidence = bool(found[0].seen)
-    widths = (0.3, 0.2, 0.12, 0.24) if has_evidence else (0.44, 0.29)
+    widths = (0.26, 0.2, 0.12, 0.22) if has_evidence else (0.44, 0.29)
     columns = "@{}r" + "".join(rf"p{{{width}\linewidth}}" for width in widths)
     columns += "r" * (len(_header(found)) - 1 - len(widths)) + "@{}"
     head = " & ".join(_header(found)) + r" \tabularnewline"

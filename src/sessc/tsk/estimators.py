@@ -471,7 +471,7 @@ class TSKClassifier(_TSK, ClassAnswers):
     >>> print(model.rules_)
     3 rules for classification by 4 features, with constant outputs.
     <BLANKLINE>
-    Rule 1 (... % of the data)
+    Rule 1 (... of 150 rows)
       IF   ...
       THEN ...
     """

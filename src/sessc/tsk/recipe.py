@@ -166,7 +166,7 @@ class Names(NamedTuple):
 
 
 class UselessModelWarning(UserWarning):
-    """Rules that are no better than guessing."""
+    """Rules that are no better than guessing, by balanced accuracy or by R²."""
 
 
 def warn_if_useless(score: float, problem: Problem, where: str) -> None:

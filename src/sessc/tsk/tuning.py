@@ -380,17 +380,22 @@ n_rules : int, list of int or "auto", default="auto"
         fewer values.
     pull : float, default=1.0
         How strongly refinement holds rules back where they began.
-    conditions : float or list, default=None
-        Mean numbers of conditions per rule to try; None among them is no limit.
+    faithfulness : float, default={faithfulness}
+        What it costs in refinement that a rule by itself says something else than what happens where it fires.
+    conditions : float, list, None or "auto", default="auto"
+        Mean numbers of conditions per rule to try; None is no limit. "auto", with ``terms``, tries up to ten
+        constant rules without a limit and short.
+    terms : float, list, None or "auto", default="auto"
+        Mean numbers of terms per linear conclusion to try; "auto" tries one linear rule without a limit and short.
     search : {"auto", "staged", "joint"}, default="auto"
         "staged" first chooses the clusterer's parameters by how well its clusters predict by themselves and
         then widths and penalties, as the paper does for SESSC; "joint" tries all combinations. "auto" is
         staged for clusterers that use labels and joint for the others, which predict nothing by themselves.
     parsimony : float, default=1.0
-        Of models that predict about equally well the simplest is chosen, the one that takes the fewest numbers
-        if its rules have as many conditions as they may. About equally well is within so many standard errors of
-        the difference from the best, corrected for training parts that overlap (Nadeau and Bengio, 2003). 0
-        chooses the best.
+        Of models that predict about equally well the one is chosen that is read fastest: with the fewest rules,
+        conditions and terms, and of those about as short the one of the best probabilities. About equally well is
+        within so many standard errors of the difference from the best, corrected for training parts that overlap
+        (Nadeau and Bengio, 2003); twice as many, if nothing else fits on a screen. 0 chooses the best.
     cv : int, splitter or iterable of (train, test), default=None
         None takes five shuffled folds, and for fewer than six hundred rows repeats them, up to three times,
         because the scores of few rows are noisy.
@@ -407,12 +412,14 @@ best_params_ : dict
         of a staged search the row belongs to, and ranks are within it."""
 
 
-def _documented_search(scoring: str) -> Callable[[type], type]:
-    return documented(search=_SEARCH_PARAMETERS, scoring=scoring, found=_SEARCH_ATTRIBUTES, **DOCUMENTATION)
+def _documented_search(scoring: str, faithfulness: str) -> Callable[[type], type]:
+    own = {"search": _SEARCH_PARAMETERS, "scoring": scoring, "faithfulness": faithfulness}
+    return documented(**own, found=_SEARCH_ATTRIBUTES, **DOCUMENTATION)
 
 
 @_documented_search(
-    'balanced accuracy, which asks\n        for right answers only; "neg_log_loss" asks for good probabilities'
+    'balanced accuracy, which asks\n        for right answers only; "neg_log_loss" asks for good probabilities',
+    faithfulness="0.1",
 )
 class TSKClassifierCV(_Searches, ClassAnswers):
     r"""A :class:`TSKClassifier` that chooses its own parameters by cross-validation.
@@ -420,8 +427,9 @@ class TSKClassifierCV(_Searches, ClassAnswers):
     Parameters
     ----------
     {search}
-    class_weight : None, "balanced" or dict, default=None
-        Weight of each class in least squares and refinement; "balanced" makes every class weigh the same.
+    class_weight : None, "balanced" or dict, default="balanced"
+        Weight of each class in least squares and refinement; "balanced" makes every class weigh the same, as the
+        default score does.
     {more}
     n_jobs : int, default=None
         Processes over folds and candidates; results do not depend on it.
@@ -504,7 +512,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
         )
 
 
-@_documented_search("the coefficient of determination, R²")
+@_documented_search("the coefficient of determination, R²", faithfulness="0.03")
 class TSKRegressorCV(_Searches, ValueAnswers):
     r"""A :class:`TSKRegressor` that chooses its own parameters by cross-validation.
 

@@ -542,8 +542,8 @@ function evaluation() {
     make("tr", {}, make("th", {}, ""), ...measures.map((name) => make("th", { scope: "col" }, name))),
     ...data.evaluations.map((one) => make("tr", {}, make("th", { scope: "row" }, one.name), ...measures.map((name) => make("td", {}, one.measures[name].toFixed(3))))));
   byId("faithful").textContent = data.faithful;
-  byId("verdict").textContent = data.verdict;
-  byId("verdict").hidden = !data.verdict;
+  byId("caution").textContent = data.verdict;
+  byId("caution").hidden = !data.verdict;
   const confusion = data.evaluations[0].confusion;
   if (confusion) byId("confusion").append(make("caption", {}, "What rows are (down) and what the rules say (across)"),
     make("tr", {}, make("th", {}, ""), ...labels.map((label) => make("th", { scope: "col" }, label))),
