@@ -279,6 +279,10 @@ def with_prior(rules: RuleBase, prior: Any) -> RuleBase:
     if rules.classes is None or known is None or not isinstance(rules.link, Softmax):
         raise ValueError("only refined rules that tell classes apart know for which shares of them they hold.")
     assert rules.summary is not None
+    if np.any(known <= 0):
+        raise ValueError("a class that weighed nothing in learning has no probability that could be adjusted.")
+    if isinstance(prior, str) and (prior != "data" or rules.summary.shares is None):
+        raise ValueError(f'a prior is "data", where that is known, or a share for each class; got {prior!r}.')
     wanted = rules.summary.shares if isinstance(prior, str) and prior == "data" else _outputs(rules, prior)
     shares = np.asarray(wanted, float)
     if np.any(shares <= 0):
