@@ -81,7 +81,7 @@ LOSSES = [CrossEntropy(), SquaredError(), CrossEntropy(own=0.7), SquaredError(ow
 def test_slopes_are_finite_differences(rng, loss, order):
     plan, block, rules = problem(rng, loss, order)
     _, _, start = problem(rng, loss, order)
-    pulls = Pulls(ridge=0.3, start=0.2, small=0.4, nothing=0.1, constant=0.6)
+    pulls = Pulls(ridge=0.3, start=0.2, small=0.4)
 
     def value(flat):
         moved = rules.like(flat)
@@ -387,8 +387,11 @@ def test_accuracy_against_size_in_one_call(wine):
     shown = AccuracySizeDisplay.from_estimator(model, X, y, conditions=(4, 1, 2), cv=3)
     assert shown.conditions.tolist() == [1, 2, 4]
     assert shown.scores.shape == (3, 3)
-    short = cross_val_score(model.set_params(conditions=2), X, y, cv=3, scoring="balanced_accuracy")
-    np.testing.assert_allclose(shown.scores[1], short)
+    longest = cross_val_score(model.set_params(conditions=4), X, y, cv=3, scoring="balanced_accuracy")
+    np.testing.assert_allclose(
+        AccuracySizeDisplay.from_estimator(model.set_params(conditions=None), X, y, conditions=4, cv=3).scores[0],
+        longest,
+    )
     assert shown.ax_.get_xlabel() == "conditions per rule"
     mpl.pyplot.close("all")
 

@@ -281,9 +281,10 @@ def with_prior(rules: RuleBase, prior: Any) -> RuleBase:
     assert rules.summary is not None
     if np.any(known <= 0):
         raise ValueError("a class that weighed nothing in learning has no probability that could be adjusted.")
-    if isinstance(prior, str) and (prior != "data" or rules.summary.shares is None):
-        raise ValueError(f'a prior is "data", where that is known, or a share for each class; got {prior!r}.')
-    wanted = rules.summary.shares if isinstance(prior, str) and prior == "data" else _outputs(rules, prior)
+    as_in_data = isinstance(prior, str) and prior == "data"
+    if as_in_data and rules.summary.shares is None:
+        raise ValueError("how common classes are in the data is not known; say it for each class.")
+    wanted = rules.summary.shares if as_in_data else _outputs(rules, prior)
     shares = np.asarray(wanted, float)
     if np.any(shares <= 0):
         raise ValueError(f"every class needs a share above zero; got {prior!r}.")

@@ -178,6 +178,8 @@ def concise(
 def _rest_last(rules: Moving, plan: Plan) -> Moving:
     """The rules in an order in which those that ask for nothing come last: they are about what is left."""
     order = np.argsort(~plan.conditions_in(rules).any(axis=1), kind="stable")
+    if np.all(order == np.arange(len(order))):
+        return rules
     return replace(rules, theta=rules.theta[order], consequents=rules.consequents[order])
 
 
