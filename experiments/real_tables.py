@@ -278,12 +278,18 @@ def summary() -> None:
     for change in CHANGES[1:3]:
         for model in ("ten rules, imputed", "EBM"):
             pairs[f"{change}: ten rules less {model}"] = {**now, "change": change}, {"model": model}
+    for model in ("ten rules of five", "ten rules of three"):
+        pairs[f"{model} less ten rules"] = {**now, "model": model, "change": "whole"}, {"model": "ten rules"}
+    pairs["default less version 0.1.0's"] = {**now, "model": "default", "change": "whole"}, {"version": "0.1.0"}
     for name, (one, changed) in pairs.items():
         for measure, digits in (("bca", 2), ("auc", 3), ("r2", 3)):
             found = differences(lines, one, one | changed, measure)
             far = found[found.abs().nlargest(3).index].round(digits).to_dict()
             error = found.std() / len(found) ** 0.5 if len(found) else float("nan")
             print(f"{name}, {measure}: {found.mean():+.3f} ± {error:.3f} over {len(found)} sets; {far}")
+    own = lines[(lines["version"] == sessc.__version__) & (lines["change"] == "whole") & (lines["rules"] > 0)]
+    read = ["rules", "conditions", "terms", "faithfulness", "agreement", "strongest", "seconds"]
+    print(own.groupby(["model", own["bca"].isna().map({True: "values", False: "classes"})])[read].mean().round(3))
 
 
 def main() -> None:

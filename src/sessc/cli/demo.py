@@ -27,7 +27,7 @@ def demo(options: argparse.Namespace) -> None:
     chosen, short = learn(), learn(n_rules=options.rules, conditions=2)
     _show_measures(len(data.data), len(names), chosen, short)
 
-    print("\n--- Rules as chosen: TSKClassifierCV() takes the simplest that predict as well as any\n")
+    print("\n--- Rules as chosen: TSKClassifierCV() takes what is read fastest of all that predict about as well\n")
     print(f"{chosen.rules}\n")
     settings = estimators[0].best_params_.items()
     shown = [f"{name.removeprefix('clusterer__')} = {value}" for name, value in settings]
@@ -36,7 +36,7 @@ def demo(options: argparse.Namespace) -> None:
     print("Features that move the answer most: " + ", ".join(name for _, name in heaviest) + ".")
 
     print(f"\n--- Short rules: TSKClassifierCV({options.rules}, order=0, conditions=2)")
-    print("--- Rules that add nothing are dropped; 'about 5 (± 1)' is a bell curve of that centre and width\n")
+    print("--- Rules that add nothing are dropped; limits are soft: a row just beyond one fits a little less\n")
     print(f"{short.rules}\n")
     print(f"All of this took {time.perf_counter() - started:.0f} s.")
 
