@@ -109,6 +109,18 @@ def with_a_typo(X: pd.DataFrame, seed: int) -> pd.DataFrame:
     return X
 
 
+def with_another_cell(X: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """The cell where the typo would be, with what another row has there: a change that nobody would notice."""
+    rng = np.random.default_rng(seed)
+    numbers = X.select_dtypes("number").columns
+    if not len(numbers):
+        return X
+    X, row = X.copy(), int(rng.integers(len(X)))
+    column = X.columns.get_loc(numbers[int(rng.integers(len(numbers)))])
+    X.iloc[row, column] = X.iloc[int(rng.integers(len(X))), column]
+    return X
+
+
 def changed(split: Split, change: str, seed: int) -> Split:
     """A split to which something was done; rare values and typos to the training part alone."""
     if change.startswith("gaps "):
@@ -120,10 +132,12 @@ def changed(split: Split, change: str, seed: int) -> Split:
         return Split(X, split.y, split.X_test.assign(**dict.fromkeys(X.columns[-10:], 0.0)), split.y_test)
     if change == "a typo":
         return Split(with_a_typo(split.X, seed), split.y, split.X_test, split.y_test)
+    if change == "another cell":
+        return Split(with_another_cell(split.X, seed), split.y, split.X_test, split.y_test)
     return split
 
 
-CHANGES = ("whole", "gaps anywhere", "gaps by value", "rare columns", "a typo")
+CHANGES = ("whole", "gaps anywhere", "gaps by value", "rare columns", "a typo", "another cell")
 
 
 def indicators(model: Any) -> Any:
