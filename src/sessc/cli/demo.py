@@ -27,7 +27,7 @@ def demo(options: argparse.Namespace) -> None:
     chosen, short = learn(), learn(n_rules=options.rules, conditions=2)
     _show_measures(len(data.data), len(names), chosen, short)
 
-    print("\n--- Rules as chosen: TSKClassifierCV() takes what is read fastest of all that predict about as well\n")
+    print("\n--- Rules as chosen: TSKClassifierCV() takes what is read fastest of those about as good\n")
     print(f"{chosen.rules}\n")
     settings = estimators[0].best_params_.items()
     shown = [f"{name.removeprefix('clusterer__')} = {value}" for name, value in settings]
