@@ -227,18 +227,18 @@ def compute(dataset: str, split: int, change: str, model: str) -> Line:
         commit=commit(),
         rules=0 if rules is None else rules.n_rules,
         conditions=0.0 if rules is None else round(float(rules.n_conditions.mean()), 2),
-        **_meaning(rules, part),
+        **_meaning(rules, fitted[:-1].transform(part.X_test) if len(fitted) > 1 else part.X_test, part.y_test),
         parameters=json.dumps({} if rules is None else fitted[-1].best_params_),
         seconds=round(seconds, 2),
         **{name: round(value, 6) for name, value in measures.items()},
     )
 
 
-def _meaning(rules: Any, part: Split) -> dict[str, float]:
+def _meaning(rules: Any, X: Any, y: np.ndarray) -> dict[str, float]:
     """How short conclusions are, and whether rules mean what they say on the test part."""
     if rules is None or not TAKES_TABLES:
         return dict.fromkeys(("terms", "faithfulness", "agreement", "strongest"), float("nan"))
-    found = rules.observe(part.X_test, part.y_test)
+    found = rules.observe(X, y)
     return {
         "terms": round(float(rules.n_terms.mean()), 2),
         "faithfulness": round(found.faithfulness, 4),
