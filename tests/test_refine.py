@@ -257,6 +257,27 @@ def test_a_constant_column_never_gets_a_condition(wine):
     assert "x13" not in rules.to_text()
 
 
+@pytest.mark.parametrize("settings", [{}, {"order": 1}, {"conditions": 3}])
+def test_what_hardly_any_row_has_changes_nothing(settings):
+    """Not even last bits, of which two hundred steps of descent would make something."""
+    X, y = load_breast_cancer(return_X_y=True)
+    rare = np.zeros((len(X), 10))
+    rare[np.arange(10) * 7, np.arange(10)] = 1.0
+    model = TSKClassifier(5, refine=200, class_weight="balanced", random_state=0, **settings)
+    without = model.fit(X, y).predict_proba(X)
+    beside = model.fit(np.concatenate([X, rare], axis=1), y)
+    np.testing.assert_allclose(beside.predict_proba(np.concatenate([X, rare], axis=1)), without, atol=1e-12)
+
+
+def test_given_rules_keep_what_they_ask_of_a_column_that_never_varies_here(wine):
+    X, y = wine
+    rules = TSKClassifier(3, random_state=0).fit(X, y).rules_
+    part = X[X[:, 12] < 700].copy()
+    part[:, 12] = 500.0
+    refined = TSKClassifier(rules=rules, refine=20).fit(part, y[X[:, 12] < 700]).rules_
+    np.testing.assert_array_equal(refined.asks[:, 12], rules.asks[:, 12])
+
+
 def test_refined_rules_are_rules(wine):
     X, y = wine
     model = TSKClassifier(4, refine=40, class_weight="balanced", random_state=0).fit(X, y)

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._array import Array, array_namespace, like, scalar, to_numpy
 
-__all__ = ["Layout", "Space", "gaps_in"]
+__all__ = ["Layout", "Space", "gaps_in", "taken"]
 
 
 def gaps_in(cells: Array) -> tuple[int, ...]:
@@ -88,10 +88,10 @@ class Layout:
         xp = array_namespace(cells)
         gaps = gaps_in(cells) if self.gaps is None else self.gaps
         gone = xp.isnan(cells) if gaps else None
-        missing = None if gone is None else xp.astype(_taken(gone, gaps), cells.dtype)
-        numbers = _taken(cells, self.numbers)
+        missing = None if gone is None else xp.astype(taken(gone, gaps), cells.dtype)
+        numbers = taken(cells, self.numbers)
         if gone is not None and self.n_numbers:
-            numbers = xp.where(_taken(gone, self.numbers), scalar(0.0, cells), numbers)
+            numbers = xp.where(taken(gone, self.numbers), scalar(0.0, cells), numbers)
         parts = [numbers] if self.n_numbers else []
         for column in np.flatnonzero(np.asarray(self.levels)):
             codes = like(np.arange(self.levels[column]), cells)
@@ -99,7 +99,7 @@ class Layout:
         return parts[0] if len(parts) == 1 else xp.concat(parts, axis=1), missing, gaps
 
 
-def _taken(cells: Array, columns: Any) -> Array:
+def taken(cells: Array, columns: Any) -> Array:
     """Some columns; to take all of them one by one would cost more than all that is done with them."""
     if len(columns) == cells.shape[1]:
         return cells

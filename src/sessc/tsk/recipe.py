@@ -321,17 +321,17 @@ def improved(
         if not all(limit.is_none for limit in limits):
             raise ValueError("short rules need refinement to choose what stays; set refine to a few hundred.")
         return [(conditions, consequents)] * len(limits), np.empty(0)
-    rows, plan = problem.fit_rows, plan_of(problem.extent)
+    rows, plan = problem.fit_rows, plan_of(problem.extent, conditions)
     loss = replace(problem.kind.loss, own=recipe.faithfulness)
     pulls = Pulls(ridge=recipe.alpha, start=recipe.pull, small=recipe.pull)
-    moving = plan.moving(conditions, problem.kind.first_scale * consequents)
+    moving = plan.moving(conditions, problem.kind.first_scale * consequents).rounded(loss)
     together = int(TOGETHER * recipe.refine) if loss.own else 0
     if together:
         first = replace(loss, own=0.0)
         moving, _ = refine(rows, plan, moving, first, pulls, max_iter=together, stop=stop)
     moving, history = refine(rows, plan, moving, loss, pulls, max_iter=recipe.refine - together, stop=stop)
     found = concise(rows, plan, moving, loss, pulls, limits, max_iter=recipe.refine)
-    return [(plan.conditions(one), one.consequents) for one in found], history
+    return [(plan.conditions(one), plan.conclusions(one)) for one in found], history
 
 
 def rule_base(

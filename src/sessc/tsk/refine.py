@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -38,7 +38,7 @@ from .._runtime import at_work
 from ..rows.base import Rows, Samples
 from ..rows.columns import few
 from ..rows.extent import Extent
-from ..rows.layout import Space
+from ..rows.layout import Space, taken
 from ..rows.robust import LONGEST
 from ..rules.base import Conditions, filled
 
@@ -144,7 +144,7 @@ class Moving:
         if not loss.level_is_free:
             return rounded
         off = (self.consequents - rounded.consequents).mean(axis=2, keepdims=True)
-        return replace(rounded, consequents=rounded.consequents + off)
+        return replace(rounded, consequents=rounded.consequents + np.round(2.0**30 * off) / 2.0**30)
 
     def flat(self) -> np.ndarray:
         return np.concatenate([self.theta.ravel(), self.consequents.ravel()])
@@ -166,6 +166,9 @@ class Plan:
         The mean square of each.
     gaps : tuple of int
         Columns whose gaps are many enough to say something.
+    kept : bool array of shape (J,)
+        Columns that take part. Others never vary: they could say nothing, and are not even multiplied by zero, for
+        a sum of more numbers has other last bits.
     narrowest : float
         Bell curves are at least this wide, in units of their column: what few rows have, if all are spread evenly.
     """
@@ -173,25 +176,36 @@ class Plan:
     space: Space
     squares: np.ndarray
     gaps: tuple[int, ...]
+    kept: np.ndarray
     narrowest: float = 0.0
 
-    @property
+    @cached_property
+    def features(self) -> np.ndarray:
+        """The features that take part: numbers first, then levels."""
+        return np.flatnonzero(self.kept[self.space.layout.group])
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """The numbers that do."""
+        return self.features[self.features < self.space.layout.n_numbers]
+
+    @cached_property
     def group(self) -> np.ndarray:
         """The column that each input is about, (inputs,); -1 for the constant."""
         layout = self.space.layout
-        return np.concatenate([[-1], layout.group, layout.numbers, np.asarray(self.gaps, int)]).astype(int)
+        parts = [[-1], layout.group[self.features], layout.numbers[self.numbers], self.gaps]
+        return np.concatenate(parts).astype(int)
 
-    @property
+    @cached_property
     def term_group(self) -> np.ndarray:
-        """The column that each input of a linear conclusion is about, (1 + D,); -1 for the constant."""
-        return np.concatenate([[-1], self.space.layout.group]).astype(int)
+        """The column that each input of a linear conclusion is about; -1 for the constant."""
+        return np.concatenate([[-1], self.space.layout.group[self.features]]).astype(int)
 
-    @property
+    @cached_property
     def is_precision(self) -> np.ndarray:
         """Which inputs are squares, (inputs,)."""
-        layout = self.space.layout
-        first = 1 + layout.n_features
-        return (np.arange(len(self.group)) >= first) & (np.arange(len(self.group)) < first + layout.n_numbers)
+        first, place = 1 + len(self.features), np.arange(len(self.group))
+        return (place >= first) & (place < first + len(self.numbers))
 
     def conditions_in(self, rules: Moving) -> np.ndarray:
         """Which rules have a condition on which columns, (R, J)."""
@@ -221,28 +235,47 @@ class Plan:
         constants = constants + average.sum(axis=1)
         together = average @ np.eye(unknown.shape[1])[self.space.layout.group]
         gaps = (unknown - together)[:, list(self.gaps)]
-        return Moving(np.concatenate([constants[:, None], linear, p, gaps], axis=1), consequents.astype(float))
+        theta = [constants[:, None], linear[:, self.features], p[:, self.numbers], gaps]
+        says = consequents.astype(float)
+        if says.shape[1] > 1:
+            terms = says[:, 1:]
+            others = np.tensordot(
+                terms, np.where(self.kept[self.space.layout.group], 0.0, self.space.origin), axes=(1, 0)
+            )
+            says = np.concatenate([says[:, :1] + others[:, None, :], terms[:, self.features]], axis=1)
+        return Moving(np.concatenate(theta, axis=1), says)
 
     def conditions(self, rules: Moving) -> Conditions:
         """And back."""
         layout = self.space.layout
-        ends = np.cumsum([1, layout.n_features, layout.n_numbers])
-        constants, linear, p, gaps = np.split(rules.theta, ends, axis=1)
+        ends = np.cumsum([1, len(self.features), len(self.numbers)])
+        constants, slopes, precisions, gaps = np.split(rules.theta, ends, axis=1)
+        linear, p = (np.zeros((len(slopes), n)) for n in (layout.n_features, layout.n_numbers))
+        linear[:, self.features], p[:, self.numbers] = slopes, precisions
         average = linear * self.space.origin
         average[:, : layout.n_numbers] = -0.5 * p * self.squares
         unknown = average @ np.eye(len(layout.levels))[layout.group]
         unknown[:, list(self.gaps)] += gaps
         return Conditions(constants[:, 0] - average.sum(axis=1), linear, p, unknown)
 
+    def conclusions(self, rules: Moving) -> np.ndarray:
+        """What rules conclude, with a term for each feature."""
+        says = rules.consequents
+        if says.shape[1] == 1:
+            return says
+        full = np.zeros((len(says), 1 + self.space.layout.n_features, says.shape[2]))
+        full[:, 0], full[:, 1 + self.features] = says[:, 0], says[:, 1:]
+        return full
+
     def prepare(self, samples: Samples) -> Prepared:
         """A block of rows with what every evaluation needs of it."""
         X, xp, layout = samples.X, array_namespace(samples.X), self.space.layout
-        known = filled(samples, self.space.origin)
-        squares = like(self.squares, X) - X[:, : layout.n_numbers] * X[:, : layout.n_numbers]
+        known, numbers = taken(filled(samples, self.space.origin), self.features), taken(X, self.numbers)
+        squares = like(self.squares[self.numbers], X) - numbers * numbers
         if samples.gaps is not None:
-            lacks = np.asarray(samples.gap_columns)[:, None] == layout.numbers
+            lacks = np.asarray(samples.gap_columns)[:, None] == layout.numbers[self.numbers]
             squares = squares * (1 - samples.gaps @ like(lacks, X))
-        parts = [xp.ones_like(X[:, :1]), known - like(self.space.origin, X), 0.5 * squares]
+        parts = [xp.ones_like(X[:, :1]), known - like(self.space.origin[self.features], X), 0.5 * squares]
         if self.gaps:
             assert samples.gaps is not None
             parts += [samples.gaps[:, samples.gap_columns.index(j), None] for j in self.gaps]
@@ -259,15 +292,21 @@ def _any_by_column(coefficients: np.ndarray, group: np.ndarray, n_columns: int) 
     return (some.astype(int) @ (group[:, None] == np.arange(n_columns)).astype(int)) > 0
 
 
-def plan_of(extent: Extent) -> Plan:
-    """What the inputs of conditions are for rows of this extent."""
+def plan_of(extent: Extent, conditions: Conditions | None = None) -> Plan:
+    """What the inputs are for rows of this extent, and of rules that may ask for what never varies here."""
     space = extent.whole_space
+    kept = space.varies
+    if conditions is not None:
+        _, linear, p, unknown = conditions
+        asked = np.concatenate([np.asarray(part, float) for part in (linear, p, unknown)], axis=1)
+        about = np.concatenate([space.layout.group, space.layout.numbers, np.arange(len(kept))])
+        kept = kept | (np.bincount(about, np.any(asked != 0, axis=0)) > 0)
     squares = to_numpy(extent.spread).astype(float)[space.layout.numbers] ** 2
     least = few(extent.weight)
     many = (
         [] if extent.known is None else np.flatnonzero((1 - extent.known >= least) & (extent.known > 0)).tolist()
     )
-    return Plan(space, squares, tuple(many), LONGEST * least)
+    return Plan(space, squares, tuple(many), kept, LONGEST * least)
 
 
 @dataclass(frozen=True)
