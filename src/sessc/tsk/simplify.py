@@ -32,6 +32,8 @@ __all__ = ["NO_LIMIT", "Limit", "concise", "impacts"]
 TINY = np.finfo(float).tiny
 STEP_ITERATIONS = 40
 """Of the descent after each step, at most."""
+FIRM = 5.0
+"""How many times as much a condition costs in rules that are to be short: few that say much make rules jump."""
 IDLE = 1e-3
 """A rule is dropped if the loss without it is at most this share higher, and conditions if the mean loss is
 without all of these at most this much higher."""
@@ -168,7 +170,7 @@ def concise(
     alone = len(rules.theta) == 1  # and has no conditions that would count
     found |= {limit: rules for limit in limits if alone and limit.terms is None}
     for asked in _nested({limit for limit in limits if limit not in found}):
-        way = _Way(rows, plan, loss, pulls)
+        way = _Way(rows, plan, loss, Pulls(ridge=pulls.ridge, small=FIRM * pulls.small))
         for doubtful in (False, True):
             way.down(rules, asked, doubtful, max_iter)
         found |= {limit: way.best(limit) for limit in asked}
@@ -201,6 +203,7 @@ class _Way:
     plan: Plan
     loss: OutputLoss
     pulls: Pulls
+    """None of them towards the start: what was cut has to be made up for."""
     met: list[tuple[float, Moving]] = field(default_factory=list)
     """Rules with their objective."""
 
@@ -216,7 +219,10 @@ class _Way:
             kept = self.polished(rules, max_iter)
             busy = self.without_idle(kept)  # not before: rules that were just cut look idle and are not
             if len(busy.theta) < len(kept.theta):
-                kept = self.polished(self.cut(busy, limit, doubtful), max_iter)
+                # Fewer rules may have fewer conditions, so that what adds nothing may yet be worth its place.
+                fewer = self.polished(self.cut(busy, limit, doubtful), max_iter)
+                if self.objective(fewer) <= (1 + IDLE) * self.objective(kept):
+                    kept = fewer
             # To make rules without conditions one is to have fewer rules, and the others are longer on average.
             kept = least_said(self.ready, self.plan, self.without_idle_parts(kept, limit))
             self.meet(self.cut(kept, limit, doubtful))
@@ -230,17 +236,16 @@ class _Way:
 
     def objective(self, rules: Moving) -> float:
         """What descent goes down on, wherever rules began."""
-        found = self._loss(rules) + replace(self.pulls, start=0.0)(rules, rules, self.plan).loss
+        found = self._loss(rules) + self.pulls(rules, rules, self.plan).loss
         return found / self.rows.weight
 
     def polished(self, rules: Moving, max_iter: int) -> Moving:
-        pulls = replace(self.pulls, start=0.0)  # what was cut has to be made up for
-        return refine(self.rows, self.plan, rules, self.loss, pulls, max_iter=max_iter)[0]
+        return refine(self.rows, self.plan, rules, self.loss, self.pulls, max_iter=max_iter)[0]
 
     def settled(self, rules: Moving) -> Moving:
         """The rules after a short descent."""
-        start, pulls = rules.rounded(self.loss), replace(self.pulls, start=0.0)
-        return refine(self.rows, self.plan, start, self.loss, pulls, max_iter=STEP_ITERATIONS, tol=1e-5)[0]
+        start = rules.rounded(self.loss)
+        return refine(self.rows, self.plan, start, self.loss, self.pulls, max_iter=STEP_ITERATIONS, tol=1e-5)[0]
 
     def too_many(self, rules: Moving, limit: Limit) -> tuple[int, int]:
         """How many conditions and terms more there are than the limit allows; a single rule has no conditions."""
