@@ -397,6 +397,13 @@ def test_what_does_not_fit_on_a_screen_has_to_be_better_by_two_standard_errors(t
     assert simplest([short, long], 1.0, OVERLAP) is (long if times > 2 else short)
 
 
+def test_what_nobody_would_notice_counts_for_nothing_however_sure_it_is():
+    best, near, far = trial(0.9, 50), trial(0.898, 20, apart=0.0201), trial(0.896, 5, apart=0.0201)
+    assert errors(near, best) > 2
+    assert simplest([best, near, far], 1.0, OVERLAP) is near
+    assert simplest([best, near, far], 0.0, OVERLAP) is best
+
+
 def test_if_nothing_fits_on_a_screen_the_shortest_is_taken_all_the_same():
     best, near = trial(0.9, 500), trial(0.899, 100, apart=0.01)
     assert simplest([best, near], 1.0, OVERLAP) is near
@@ -413,6 +420,32 @@ def test_there_is_to_read_what_is_printed(wine):
             n_terms = len(re.findall(r"[+-] [\d.e-]+ \(", said))
             n_conditions = len(re.findall(r"^  (?:IF|AND)", said, re.MULTILINE))
             assert rules.size == rules.n_rules + n_conditions + n_terms
+
+
+@pytest.fixture(scope="module")
+def long():
+    """Two classes that only many columns together tell apart, each with a curve of its own."""
+    X = np.random.default_rng(0).normal(size=(300, 16))
+    return X, (np.sum(X * X, axis=1) > 16).astype(int)
+
+
+def test_what_would_be_chosen_and_is_longer_than_a_screen_is_tried_shorter(long):
+    settings = {"n_rules": (4, 5), "order": 1, "refine": 20, "alphas": (1.0,), "cv": 3, "random_state": 0}
+    found = TSKClassifierCV(**settings).fit(*long).cv_results_
+    short = [params for params in found["params"] if params.get("terms") == 5]
+    assert {params["conditions"] for params in short} == {5}
+    best = TSKClassifierCV(**settings, parsimony=0).fit(*long).cv_results_
+    assert not any(params.get("terms") for params in best["params"])  # who wants the best gets what is best
+    asked = TSKClassifierCV(**settings, conditions=None).fit(*long).cv_results_
+    assert "param_terms" not in asked
+
+
+def test_of_one_size_the_best_probabilities_are_taken(wine):
+    X, y = wine
+    found = TSKClassifierCV(4, order=0, refine=30, alphas=(0.01, 100.0), conditions=2, cv=3, random_state=0)
+    sizes = found.fit(X, y).cv_results_["mean_size"]
+    assert found.best_params_["alpha"] == 0.01
+    assert sizes[0] > sizes[1] * ALIKE  # the other is shorter, and nobody asked for shorter
 
 
 def test_sizes_are_in_the_table_of_results_and_short_rules_are_tried(wine):

@@ -429,7 +429,7 @@ DOCUMENTATION = {
 """What the documentation of rule models has in common."""
 
 
-@documented(**DOCUMENTATION, default="SESSC", faithfulness="0.1")
+@documented(**DOCUMENTATION, default="SESSC", faithfulness="0.2")
 class TSKClassifier(_TSK, ClassAnswers):
     r"""A classifier made of IF-THEN rules, the paper's SESSC-LSE by default.
 
@@ -487,7 +487,7 @@ class TSKClassifier(_TSK, ClassAnswers):
         alpha: float = 0.01,
         refine: int = 0,
         pull: float = 1.0,
-        faithfulness: float = 0.1,
+        faithfulness: float = 0.2,
         conditions: float | None = None,
         terms: float | None = None,
         class_weight: Any = None,

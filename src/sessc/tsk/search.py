@@ -31,6 +31,7 @@ from .recipe import Problem, Recipe, conditions_of, improved, least_squares, mem
 from .simplify import Limit
 
 __all__ = [
+    "SCREEN",
     "Candidate",
     "Fold",
     "Grid",
@@ -260,19 +261,24 @@ ALIKE = 1.25
 """Models up to so many times as large as the smallest take as long to read, and the sharper one is taken."""
 
 
+UNNOTICED = 0.003
+"""A share of the best score, by which nobody would tell two models apart however sure they differ."""
+
+
 def simplest(trials: list[Trial], parsimony: float, overlap: float) -> Trial:
-    """What is read fastest of those that lose to the best by no more than so many standard errors.
+    """What is read fastest of those that lose to the best by no more than so many standard errors, or unnoticed.
 
     Twice as many, if nothing else fits on a screen. Of those that are about as long, the one whose probabilities
     are the sharpest.
     """
     best = highest(trials)
-    good = [trial for trial in trials if _is_near(trial, best, parsimony, overlap)]
-    if min(trial.size for trial in good) > SCREEN:
-        short = [t for t in trials if t.size <= SCREEN and _is_near(t, best, 2 * parsimony, overlap)]
-        good = short or good
     if parsimony == 0:
         return best
+    near = partial(_is_near, best=best, overlap=overlap, unnoticed=UNNOTICED * abs(best.mean))
+    good = [trial for trial in trials if near(trial, errors=parsimony)]
+    if min(trial.size for trial in good) > SCREEN:
+        short = [t for t in trials if t.size <= SCREEN and near(t, errors=2 * parsimony)]
+        good = short or good
     least = min(trial.size for trial in good)
     most = ALIKE * least if least > SCREEN else min(ALIKE * least, SCREEN)
     return max((trial for trial in good if trial.size <= most), key=lambda t: float(np.mean(t.sharpness)))
@@ -281,13 +287,13 @@ def simplest(trials: list[Trial], parsimony: float, overlap: float) -> Trial:
 def sharpest(trials: list[Trial], overlap: float) -> Trial:
     """Of those that lose to the best by a standard error at most, the one of the best probabilities."""
     best = highest(trials)
-    good = [trial for trial in trials if _is_near(trial, best, 1.0, overlap)]
+    good = [trial for trial in trials if _is_near(trial, best, overlap)]
     return max(good, key=lambda trial: float(np.mean(trial.sharpness)))
 
 
-def _is_near(trial: Trial, best: Trial, errors: float, overlap: float) -> bool:
+def _is_near(trial: Trial, best: Trial, overlap: float, errors: float = 1.0, unnoticed: float = 0.0) -> bool:
     loss, error = trial.loses_to(best, overlap)
-    return trial is best or loss <= errors * error
+    return trial is best or loss <= max(errors * error, unnoticed)
 
 
 @dataclass(frozen=True)

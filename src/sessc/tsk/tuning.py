@@ -52,6 +52,7 @@ from .recipe import (
     warn_if_useless,
 )
 from .search import (
+    SCREEN,
     Candidate,
     Fold,
     Grid,
@@ -84,6 +85,12 @@ model."""
 
 LENGTHS = {0: (Limit(5), Limit(3)), 1: (Limit(terms=10), Limit(terms=5))}
 """How short rules are tried by default, by order: ten, of which those go that add nothing, and one line."""
+
+SHORT_LINES = (Limit(5, 5),)
+"""How short several lines are tried, if these would be chosen and do not fit on a screen."""
+
+SIZE = ("order", "n_rules", "conditions", "terms")
+"""Parameters that say how much there is to read."""
 
 N_FOLDS, JUDGED_ROWS, MOST_REPEATS = 5, 600, 3
 """Folds are repeated until so many rows were judged."""
@@ -178,7 +185,7 @@ class _Searches(RuleModel):
         overlap = float(np.mean([len(test) / len(train) for train, test in splits]))
         trials = self._tried(search, shapes, clusterer, overlap)
         self.cv_results_ = cv_results(trials)
-        best = simplest(last_stage(trials), self.parsimony, overlap)
+        best = self._chosen(last_stage(trials), overlap)
         self.best_params_, self.best_score_ = best.params, best.mean
         plain = self._plain(seed).set_params(**shapes[0]).set_params(**best.params)
         with warnings.catch_warnings():
@@ -189,37 +196,71 @@ class _Searches(RuleModel):
             warn_if_useless(best.mean, folds[0].problem, "rows held out")
         return self
 
+    def _chosen(self, trials: list[Trial], overlap: float) -> Trial:
+        """What is read fastest of what does about as well; what is sharpest if a size was asked for."""
+        sizes = {tuple(trial.params.get(name) for name in SIZE) for trial in trials}
+        if self.parsimony and len(sizes) == 1:
+            return sharpest(trials, overlap)
+        return simplest(trials, self.parsimony, overlap)
+
     def _tried(
         self, search: Search, shapes: list[Candidate], clusterer: SoftSubspace, overlap: float
     ) -> list[Trial]:
         """The trials of every shape, of each order as long as more rules help; and of the same rules, shorter."""
-        n_short = sum(bool(self._lengths_of(shape)) for shape in shapes)
+        n_short = sum(bool(self._lengths_of(shape)) for shape in shapes) + 1
         progress = Progress(self, len(shapes) * search.n_steps + n_short * len(search.folds), "fold")
         trials: list[Trial] = []
         for order, growing in groupby(shapes, key=lambda shape: shape["order"]):
             reached = -np.inf
             for shape in growing:
-                recipe = Recipe(order, 0.0, self.refine, self.pull, self.faithfulness)
                 of_shape = clone(clusterer).set_params(n_clusters=shape["n_rules"])
-                found = search.run(shape if len(shapes) > 1 else {}, of_shape, recipe, progress)
+                named = shape if len(shapes) > 1 else {}
+                found = search.run(named, of_shape, self._recipe(order), progress)
                 trials += found
                 score = highest(last_stage(found)).mean
                 if lengths := self._lengths_of(shape):
                     chosen = sharpest(last_stage(found), overlap)
-                    trials += search.shortened(chosen, lengths, of_shape, recipe, progress)
+                    trials += search.shortened(chosen, lengths, of_shape, self._recipe(order), progress)
                 if self._grows and score <= reached:
                     break
                 reached = max(reached, score)
+        trials += self._made_short(search, trials, shapes[0], clusterer, overlap, progress)
         progress.finish()
         return trials
 
+    def _made_short(
+        self,
+        search: Search,
+        trials: list[Trial],
+        shape: Candidate,
+        clusterer: SoftSubspace,
+        overlap: float,
+        progress: Progress,
+    ) -> list[Trial]:
+        """What would be chosen, shorter, if it is longer than a screen and the search is free to choose."""
+        chosen = self._chosen(last_stage(trials), overlap)
+        given = [chosen.params.get(name) for name in ("conditions", "terms")]
+        if not (self._lengths_are_free and self.parsimony) or chosen.size <= SCREEN or any(given):
+            return []
+        shape = shape | {name: chosen.params[name] for name in shape if name in chosen.params}
+        order, n_rules = shape["order"], shape["n_rules"]
+        limits = list(SHORT_LINES if order and n_rules > 1 else LENGTHS[order])
+        of_shape = clone(clusterer).set_params(n_clusters=n_rules)
+        return search.shortened(chosen, limits, of_shape, self._recipe(order), progress)
+
+    def _recipe(self, order: int) -> Recipe:
+        return Recipe(order, 0.0, self.refine, self.pull, self.faithfulness)
+
+    @property
+    def _lengths_are_free(self) -> bool:
+        return bool(self.refine) and _is_auto(self.conditions) and _is_auto(self.terms)
+
     def _lengths_of(self, shape: Candidate) -> list[Limit]:
         """How short rules of a shape are tried, if the search is free to choose."""
-        free = bool(self.refine) and _is_auto(self.conditions) and _is_auto(self.terms)
         order, n_rules = shape["order"], shape["n_rules"]
         fewest = 10 if self._grows else 2  # of fewer rules, ten that were shortened tell enough
         is_short = n_rules == 1 if order else fewest <= n_rules <= 10
-        return list(LENGTHS[order]) if free and is_short else []
+        return list(LENGTHS[order]) if self._lengths_are_free and is_short else []
 
     def _to_try(self) -> Grid:
         widths, alphas = (REFINED_WIDTHS, REFINED_ALPHAS) if self.refine else (PLAIN_WIDTHS, PLAIN_ALPHAS)
@@ -419,7 +460,7 @@ def _documented_search(scoring: str, faithfulness: str) -> Callable[[type], type
 
 @_documented_search(
     'balanced accuracy, which asks\n        for right answers only; "neg_log_loss" asks for good probabilities',
-    faithfulness="0.1",
+    faithfulness="0.2",
 )
 class TSKClassifierCV(_Searches, ClassAnswers):
     r"""A :class:`TSKClassifier` that chooses its own parameters by cross-validation.
@@ -463,7 +504,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
         alphas: Any = "auto",
         refine: int = 200,
         pull: float = 1.0,
-        faithfulness: float = 0.1,
+        faithfulness: float = 0.2,
         conditions: Any = "auto",
         terms: Any = "auto",
         search: str = "auto",
