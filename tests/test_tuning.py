@@ -410,7 +410,10 @@ def test_if_nothing_fits_on_a_screen_the_shortest_is_taken_all_the_same():
 
 
 def test_there_is_to_read_what_is_printed(wine):
-    """Rules, conditions, and for every line of a conclusion its terms; one rule has no conditions to read."""
+    """Rules, conditions, and for every line of a conclusion its terms, which have two numbers each.
+
+    One rule has no conditions to read.
+    """
     X, y = wine
     for order, n_rules in ((0, 4), (1, 1), (1, 4)):
         settings = {"order": order, "refine": 20, "conditions": 3, "terms": 2, "random_state": 0}
@@ -419,7 +422,7 @@ def test_there_is_to_read_what_is_printed(wine):
             said = "\n".join(rules.to_text().split("\n\n")[1:])
             n_terms = len(re.findall(r"[+-] [\d.e-]+ \(", said))
             n_conditions = len(re.findall(r"^  (?:IF|AND)", said, re.MULTILINE))
-            assert rules.size == rules.n_rules + n_conditions + n_terms
+            assert rules.size == rules.n_rules + n_conditions + 2 * n_terms
 
 
 @pytest.fixture(scope="module")

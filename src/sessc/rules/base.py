@@ -221,11 +221,14 @@ class RuleBase(Forms):
 
     @property
     def size(self) -> int:
-        """How much there is to read: rules, their conditions, and the terms of every line they conclude."""
+        """How much there is to read: rules, their conditions, and twice the terms of every line they conclude.
+
+        A term has a slope and a place it is measured from, and has to be worked out.
+        """
         n_lines = max(self.consequents.shape[2] - 1, 1) if self.classes is not None else 1
         n_lines = n_lines if n_lines == 1 else n_lines + 1  # of two classes one line says both
         asked = np.sum(self.n_conditions) if self.n_rules > 1 else 0
-        return int(self.n_rules + asked + n_lines * np.sum(self.n_terms))
+        return int(self.n_rules + asked + 2 * n_lines * np.sum(self.n_terms))
 
     @property
     def order(self) -> int:

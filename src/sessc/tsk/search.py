@@ -79,7 +79,7 @@ class Judged(NamedTuple):
     sharpness: float
     """Of refined classes, minus the balanced Brier score of probabilities; of others the score itself."""
     size: float
-    """How much there is to read: rules, conditions and terms."""
+    """How much there is to read, as rules count it."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ class Trial:
 
     @property
     def size(self) -> float:
-        """How much there is to read on average: rules, conditions and terms."""
+        """How much there is to read on average."""
         return float(np.mean(self.sizes))
 
     def loses_to(self, other: Trial, overlap: float) -> tuple[float, float]:
@@ -256,7 +256,7 @@ def last_stage(trials: list[Trial]) -> list[Trial]:
 
 
 SCREEN = 60
-"""Rules, conditions and terms that a person takes in at a glance: ten rules of five, or a screen of text."""
+"""What a person takes in at a glance: ten rules of five conditions, or a screen of text."""
 ALIKE = 1.25
 """Models up to so many times as large as the smallest take as long to read, and the sharper one is taken."""
 
