@@ -219,10 +219,7 @@ class _Way:
             kept = self.polished(rules, max_iter)
             busy = self.without_idle(kept)  # not before: rules that were just cut look idle and are not
             if len(busy.theta) < len(kept.theta):
-                # Fewer rules may have fewer conditions, so that what adds nothing may yet be worth its place.
-                fewer = self.polished(self.cut(busy, limit, doubtful), max_iter)
-                if self.objective(fewer) <= (1 + IDLE) * self.objective(kept):
-                    kept = fewer
+                kept = self.polished(self.cut(busy, limit, doubtful), max_iter)
             # To make rules without conditions one is to have fewer rules, and the others are longer on average.
             kept = least_said(self.ready, self.plan, self.without_idle_parts(kept, limit))
             self.meet(self.cut(kept, limit, doubtful))
