@@ -34,11 +34,11 @@ def test_columns_are_what_is_asked_of_them(rules):
 
 
 def test_what_is_written_is_read(rules):
-    assert "IF   kind is u or v\n  AND  x at least 2\n" in rules.to_text().replace(
-        "IF   x at least 2\n  AND  kind is u or v\n", "IF   kind is u or v\n  AND  x at least 2\n"
+    assert "IF   kind is u or v\n  AND  x is at least 2\n" in rules.to_text().replace(
+        "IF   x is at least 2\n  AND  kind is u or v\n", "IF   kind is u or v\n  AND  x is at least 2\n"
     )
     assert condition(rules, 1, 0) == "kind is w"
-    assert condition(rules, 1, 1) == "x between 0 and 3"
+    assert condition(rules, 1, 1) == "x is between 0 and 3"
     assert condition(rules, 2, 2) == "asked is True"
 
 

@@ -34,7 +34,7 @@ def test_a_condition_is_moved_in_the_users_units(rules):
         np.testing.assert_array_equal(getattr(moved, name)[same], getattr(rules, name)[same])
     np.testing.assert_allclose(weights(moved), weights(rules), rtol=1e-9, atol=1e-9)
     assert rules.edits == ()  # the old one is as it was
-    assert moved.edits[0].startswith("rule 2: alcohol between 13.03 and 13.97 instead of ")
+    assert moved.edits[0].startswith("rule 2: alcohol is between 13.03 and 13.97 instead of ")
     assert "Changed by hand: rule 2: alcohol" in str(moved)
     assert moved.with_condition(2, "alcohol", width=0.5).centers_in_units[1, d] == pytest.approx(13.5)
 
@@ -109,7 +109,7 @@ def test_mistakes_are_named(rules, edit, message):
 
 def test_changes_are_noted_as_rules_are_printed(rules):
     noted = rules.with_condition(1, "flavanoids", between=(4 / 3, 2.871)).edits[0]
-    assert "flavanoids between 1.33 and 2.87 instead of " in noted
+    assert "flavanoids is between 1.33 and 2.87 instead of " in noted
     numbers = replace(rules, classes=np.asarray([0, 1, 7]), target_name="grade")
     says = "at its centre " if rules.order else ""
     assert numbers.with_output(2, {7: 2, 1: 1}).edits == (
@@ -294,13 +294,13 @@ def test_what_is_written_is_read(wine, rng, asked, settings):
 
 
 def test_words_say_what_was_written(rules):
-    assert "flavanoids at most 1.3\n" in rules.with_condition(1, "flavanoids", at_most=1.3).to_text(words=False)
-    assert "alcohol at least 12.65\n" in rules.with_condition(1, "alcohol", at_least=12.65).to_text(words=False)
+    assert "flavanoids is at most 1.3\n" in rules.with_condition(1, "flavanoids", at_most=1.3).to_text(words=False)
+    assert "alcohol is at least 12.65\n" in rules.with_condition(1, "alcohol", at_least=12.65).to_text(words=False)
     both = rules.with_condition(1, "hue", at_least=0.8, at_most=1.1)
-    assert "hue between 0.8 and 1.1\n" in both.to_text(words=False)
-    assert both.edits[0].startswith("rule 1: hue between 0.8 and 1.1 instead of ")
+    assert "hue is between 0.8 and 1.1\n" in both.to_text(words=False)
+    assert both.edits[0].startswith("rule 1: hue is between 0.8 and 1.1 instead of ")
     # beyond the data there is no limit, so it is an edge
-    assert "hue at most 1.1\n" in rules.with_condition(1, "hue", between=(-3, 1.1)).to_text(words=False)
+    assert "hue is at most 1.1\n" in rules.with_condition(1, "hue", between=(-3, 1.1)).to_text(words=False)
     for beyond in ({"at_least": 5000.0}, {"at_most": 10.0}, {"between": (-1, 9e9)}):
         with pytest.raises(ValueError, match="a limit of 'proline' must lie where the data are, which is between"):
             rules.with_condition(1, "proline", **beyond)

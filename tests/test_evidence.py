@@ -226,7 +226,7 @@ def test_evidence_is_read_as_it_is_counted(learned):
     found = rules.summary.evidence
     parts = rules.to_text().split("\n\n")[1:]
     for r, part in enumerate(parts):
-        assert part.startswith(f"Rule {r + 1} ({found.governed[r]:g} of {found.weight:g} rows)")
+        assert part.startswith(f"Rule {r + 1} (counts most for {found.governed[r]:g} of {found.weight:g} rows)")
         c = int(np.argmax(found.outcomes[r]))
         assert f"SEEN {rules.classes[c]} {100 * found.outcomes[r, c]:.0f} %" in part
     assert "Classes weigh the same" in str(rules)

@@ -31,8 +31,8 @@ def test_rules_read_like_sentences(rules):
         "A rule has 1.0 conditions on average.\n"
         "\n"
         "Rule 1\n"
-        "  IF   dose between 0.0041 and 0.0159\n"
-        "  AND  height between 88.2 and 111.8\n"
+        "  IF   dose is between 0.0041 and 0.0159\n"
+        "  AND  height is between 88.2 and 111.8\n"
         "  THEN well 0.90, ill 0.10\n"
         "\n"
         "Rule 2\n"
@@ -67,7 +67,7 @@ def test_regression_and_slopes_are_in_the_users_units(rules):
 
 def test_large_offsets_keep_the_digits_that_differ(rules):
     far = replace(rules, mean=np.asarray([1.7e9, 0.0]), scale=np.asarray([86400.0, 0.01]))
-    assert "height between 1699898000 and 1700102000" in str(far)
+    assert "height is between 1699898000 and 1700102000" in str(far)
     prices = replace(rules, consequents=np.asarray([[[1e9 + 3.0]], [[1e9 + 8.0]]]), classes=None)
     assert "y = 1000000003.00" in str(prices)
 
@@ -81,7 +81,7 @@ def test_classes_that_are_numbers_say_of_what(rules):
 def test_names_stay_on_one_line(rules):
     columns = tuple(map(Number, ("a\nb", "c\t d")))
     text = str(replace(rules, columns=columns, classes=np.asarray(["x\ny", "z"])))
-    assert "a b between" in text
+    assert "a b is between " in text
     assert "THEN x y 0.90" in text
 
 
@@ -103,7 +103,7 @@ def test_there_is_no_negative_zero(rules):
 def test_names_of_features_and_classes_are_used():
     iris = load_iris()
     model = TSKClassifier(3, random_state=0).fit(iris.data, iris.target_names[iris.target])
-    assert "x2 between " in str(model.rules_)
+    assert "x2 is between " in str(model.rules_)
     assert "virginica" in str(model.rules_)
     assert "y = " in str(TSKRegressor(3, random_state=0).fit(iris.data, iris.data[:, 0]).rules_)
 
@@ -229,14 +229,14 @@ def test_conditions_of_every_kind_are_sentences(rng):
         1, "smoker", among=[True]
     )
     text = written.to_text(words=False).split("Rule 2")[0]
-    assert "age between 30 and 52.5\n" in text
-    assert "dose at most 1.3\n" in text
+    assert "age is between 30 and 52.5\n" in text
+    assert "dose is at most 1.3\n" in text
     assert 'colour is "green, dark" or red, or unknown\n' in text
     assert "admitted since 2020-03-01\n" in text
     assert "smoker is True\n" in text
-    assert "dose at most 1.3 (not high)\n" in written.to_text()
+    assert "dose is at most 1.3 (not high)\n" in written.to_text()
     known = written.with_condition(1, "age", between=(30, 52.5), unknown=False)
-    assert "age between 30 and 52.5\n" in known.to_text(words=False)
+    assert "age is between 30 and 52.5\n" in known.to_text(words=False)
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def _share(rules: RuleBase, r: int) -> str:
         return ""
     if summary.evidence is None:
         return f"{100 * summary.support[r]:.0f} % of the data"
-    return f"{summary.evidence.governed[r]:.6g} of {summary.evidence.weight:.6g} rows"
+    return f"counts most for {summary.evidence.governed[r]:.6g} of {summary.evidence.weight:.6g} rows"
 
 
 def seen(rules: RuleBase, r: int) -> str:

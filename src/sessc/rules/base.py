@@ -223,12 +223,14 @@ class RuleBase(Forms):
     def size(self) -> int:
         """How much there is to read: rules, their conditions, and twice the terms of every line they conclude.
 
-        A term has a slope and a place it is measured from, and has to be worked out.
+        A term has a slope and a place it is measured from, and has to be worked out; a category has one for each
+        level.
         """
         n_lines = max(self.consequents.shape[2] - 1, 1) if self.classes is not None else 1
         n_lines = n_lines if n_lines == 1 else n_lines + 1  # of two classes one line says both
         asked = np.sum(self.n_conditions) if self.n_rules > 1 else 0
-        return int(self.n_rules + asked + 2 * n_lines * np.sum(self.n_terms))
+        n_terms = np.count_nonzero(np.any(self.consequents[:, 1:] != 0, axis=2))
+        return int(self.n_rules + asked + 2 * n_lines * n_terms)
 
     @property
     def order(self) -> int:

@@ -86,6 +86,7 @@ def _known(rules: RuleBase, r: int, column: int, read: Reading, words: bool, mos
         return f"is rather {_inclined(rules, r, column, what)}"
     text = _limits(rules, r, column, read, what)
     word = _word(rules.summary, column, read) if words and rules.summary is not None else None
+    text = text if what.is_date else f"is {text}"  # one visits since a day, and is at least so old
     return f"{text} ({_of_kind(word, what)})" if word else text
 
 
