@@ -11,7 +11,6 @@ from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import StandardScaler
 
 import sessc.tsk.refine
-import sessc.tsk.simplify
 from sessc import TSKClassifier, TSKRegressor
 from sessc.datasets import make_spiral
 from sessc.rows.arrays import ArrayRows
@@ -20,7 +19,18 @@ from sessc.rows.extent import standardized
 from sessc.rows.robust import LONGEST
 from sessc.rules.base import design, filled, firing
 from sessc.rules.conditions import impacts
-from sessc.tsk.refine import APART, CrossEntropy, Moving, Prepared, Pulls, SquaredError, plan_of, refine, slope
+from sessc.tsk.refine import (
+    APART,
+    CrossEntropy,
+    Moving,
+    Prepared,
+    Pulls,
+    SquaredError,
+    cost,
+    plan_of,
+    refine,
+    slope,
+)
 
 COLUMNS = (Number("a"), Number("b"), Category("c", (0, 1, 2)), Category("d", (0, 1)))
 
@@ -85,9 +95,9 @@ def test_slopes_are_finite_differences(rng, loss, order):
 
     def value(flat):
         moved = rules.like(flat)
-        return (slope(loss, moved, block) + pulls(moved, start, plan)).loss
+        return (slope(loss, moved, block) + pulls(moved, start, plan.prices(start.theta))).loss
 
-    found, flat = (slope(loss, rules, block) + pulls(rules, start, plan)).flat(), rules.flat()
+    found, flat = (slope(loss, rules, block) + pulls(rules, start, plan.prices(start.theta))).flat(), rules.flat()
     steps = 1e-6 * np.eye(flat.size)
     expected = np.asarray([(value(flat + step) - value(flat - step)) / 2e-6 for step in steps])
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
@@ -115,6 +125,15 @@ def test_a_slope_is_a_sum_over_rows(rng, loss, order):
     added = slope(loss, rules, first) + slope(loss, rules, second)
     np.testing.assert_allclose(added.flat(), whole.flat(), rtol=1e-10, atol=1e-12)
     assert added.loss == pytest.approx(whole.loss, rel=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_the_loss_alone_is_that_beside_its_slope(rng, loss, order, weighted):
+    _, block, rules = problem(rng, loss, order)
+    block = block if weighted else block._replace(weight=None)
+    assert cost(loss, rules, block) == slope(loss, rules, block).loss
 
 
 def parts_of(loss, rules, block):
@@ -191,7 +210,7 @@ def test_what_rules_say_alike_costs_the_same_however_many_say_it():
     def penalty(consequents):
         rules = Moving(np.zeros((len(consequents), 7)), consequents)
         plan = plan_of(standardized(ArrayRows(np.random.default_rng(0).normal(size=(9, 3))))[1])
-        return Pulls(ridge=0.7)(rules, rules, plan).loss
+        return Pulls(ridge=0.7)(rules, rules, plan.prices(rules.theta)).loss
 
     alone = penalty(line)
     assert alone == pytest.approx(0.7 * np.sum(line[:, 1:] ** 2))
@@ -329,8 +348,7 @@ def last_bits(monkeypatch):
         flat = found.flat()
         return replace(found.like(flat * (1 + 1e-15 * rng.normal(size=flat.shape))), loss=found.loss)
 
-    for module in (sessc.tsk.refine, sessc.tsk.simplify):
-        monkeypatch.setattr(module, "slope", inexact)
+    monkeypatch.setattr(sessc.tsk.refine, "slope", inexact)
 
 
 def test_last_bits_do_not_grow(last_bits):

@@ -1,6 +1,5 @@
 """Rules made shorter: what changes nothing, what limits mean, and that accuracy does not collapse."""
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,7 +12,7 @@ from sessc.rows.arrays import ArrayRows
 from sessc.rows.columns import Category, Number
 from sessc.rows.extent import standardized
 from sessc.tsk.refine import CrossEntropy, Moving, Pulls, SquaredError, plan_of, refine, slope
-from sessc.tsk.simplify import NO_LIMIT, Limit, concise, impacts, least_said
+from sessc.tsk.simplify import FIRM, NO_LIMIT, Limit, concise, impacts, least_said
 
 COLUMNS = (Number("a"), Number("b"), Number("c"), Category("d", (0, 1, 2)), Category("e", (0, 1)))
 LOSSES = [CrossEntropy(own=0.3), SquaredError(own=0.3)]
@@ -61,7 +60,8 @@ def answers(rows, plan, rules):
 def cost(rows, plan, rules, loss, pulls):
     """What descent goes down on, wherever rules began."""
     ready = rows.prepared(plan.prepare)
-    return (ready.sum(partial(slope, loss, rules)) + replace(pulls, start=0.0)(rules, rules, plan)).loss
+    held = Pulls(ridge=pulls.ridge, small=FIRM * pulls.small)
+    return (ready.sum(partial(slope, loss, rules)) + held(rules, rules, plan.prices(rules.theta))).loss
 
 
 @pytest.mark.parametrize("order", [0, 1])
@@ -193,7 +193,7 @@ def test_rules_conclude_from_so_many_columns_at_most(terms):
 
 
 def test_a_category_is_one_term_however_many_levels_it_has(rng):
-    """All that a conclusion has about a column is kept or dropped together, and counts once."""
+    """All that a conclusion has about a column is kept or dropped together, and counts once; read it is one by one."""
     pandas = pytest.importorskip("pandas")
     kind, size = rng.choice(list("abcdef"), 400), rng.normal(size=(400, 3))
     frame = pandas.DataFrame({"kind": kind, "one": size[:, 0], "two": size[:, 1], "three": size[:, 2]})
@@ -202,7 +202,7 @@ def test_a_category_is_one_term_however_many_levels_it_has(rng):
     assert rules.n_terms.tolist() == [1]
     assert rules.evaluate(frame, y).measures["R²"] > 0.9
     assert np.count_nonzero(rules.consequents[0, 1:]) == 6
-    assert rules.size == 2
+    assert rules.size == 1 + 2 * 6
 
 
 def test_a_limit_leaves_a_model_of_one_rule_as_it_is():

@@ -119,7 +119,8 @@ class ArrayRows(Rows):
         return X, step * counts
 
     def _each(self, fn: Callable[[Any], Any]) -> Iterator[Any]:
-        n_threads = min(effective_n_jobs(self.n_jobs), len(self._slices)) if self._is_numpy else 1
+        n_blocks = len(self._slices)
+        n_threads = min(effective_n_jobs(self.n_jobs), n_blocks) if n_blocks > 1 and self._is_numpy else 1
         if self.n_rows * self.n_features <= KEPT_ELEMENTS:
             return self._worked(fn, self._kept_blocks, n_threads)
         return self._worked(lambda part: fn(self._block(part)), self._parts(), n_threads)

@@ -50,6 +50,7 @@ __all__ = [
     "Prepared",
     "Pulls",
     "SquaredError",
+    "cost",
     "plan_of",
     "refine",
     "slope",
@@ -320,20 +321,20 @@ class Pulls:
     small: float = 0.0
     """rho, towards conditions that say little."""
 
-    def __call__(self, rules: Moving, start: Moving, plan: Plan) -> Moving:
-        """The penalty and its slope."""
+    def __call__(self, rules: Moving, start: Moving, prices: np.ndarray) -> Moving:
+        """The penalty and its slope, what squares cost being given; see :meth:`Plan.prices`."""
         common = rules.consequents.mean(axis=0)
         apart = rules.consequents - common
         common[0] = 0.0  # a constant common to all rules is free
         priced = apart.copy()
         priced[:, 1:] *= APART
-        from_start, price = rules.theta - start.theta, plan.prices(start.theta)
+        from_start = rules.theta - start.theta
         return Moving(
-            2 * price * (self.start * from_start + self.small * rules.theta),
+            2 * prices * (self.start * from_start + self.small * rules.theta),
             2 * self.ridge * (priced + common / len(priced)),
             self.ridge * float(np.sum(priced * apart) + np.sum(common * common))
-            + self.start * float(np.sum(price * from_start * from_start))
-            + self.small * float(np.sum(price * rules.theta * rules.theta)),
+            + self.start * float(np.sum(prices * from_start * from_start))
+            + self.small * float(np.sum(prices * rules.theta * rules.theta)),
         )
 
 
@@ -360,6 +361,23 @@ def slope(loss: OutputLoss, rules: Moving, samples: Prepared) -> Moving:
     return Moving(to_numpy(G @ inputs).astype(float), to_numpy(dB).astype(float), float(xp.sum(value)))
 
 
+def cost(loss: OutputLoss, rules: Moving, samples: Prepared) -> float:
+    """The loss of a block of rows alone, to the same bit."""
+    inputs = samples.conditions
+    xp = array_namespace(inputs)
+    theta, B = like(rules.theta, inputs), like(rules.consequents, inputs)
+    F = softmax(theta @ inputs.T, axis=0)
+    if B.shape[1] == 1:
+        value, _ = _weighted(loss(B[:, 0, :].T @ F, samples.Y), samples.weight)
+        alone, _ = loss.of_constants(B[:, 0, :], samples.Y) if loss.own else (None, None)
+        F = F if samples.weight is None else F * samples.weight
+    else:
+        says = _lines(B, samples)
+        value, _ = _weighted(loss(_mean(F, says), samples.Y), samples.weight)
+        alone, _ = _weighted(loss(says, samples.Y), samples.weight) if loss.own else (None, None)
+    return float(xp.sum(value if alone is None else value + loss.own * xp.sum(F * alone, axis=0)))
+
+
 def _constant(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[Array, Array, Array]:
     """Loss by row, its slope along firing levels (R, n), and along constant conclusions."""
     b = B[:, 0, :]
@@ -378,10 +396,8 @@ def _linear(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[Ar
     """The same for conclusions linear in ``[1, z]``: what each rule says is one product, (R, C, n)."""
     xp = array_namespace(F)
     n_rules, n_inputs, n_outputs = B.shape
-    inputs = samples.conclusions
-    says = xp.reshape(xp.permute_dims(B, (0, 2, 1)), (-1, n_inputs)) @ inputs.T
-    says = xp.reshape(says, (n_rules, n_outputs, -1))
-    value, E = _weighted(loss(xp.sum(F[:, None, :] * says, axis=0), samples.Y), samples.weight)
+    inputs, says = samples.conclusions, _lines(B, samples)
+    value, E = _weighted(loss(_mean(F, says), samples.Y), samples.weight)
     along = xp.sum(says * E[None, :, :], axis=1)
     E = E[None, :, :]
     if loss.own:
@@ -393,6 +409,19 @@ def _linear(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[Ar
         )
     dB = xp.reshape(F[:, None, :] * E, (n_rules * n_outputs, -1)) @ inputs
     return value, along, xp.permute_dims(xp.reshape(dB, (n_rules, n_outputs, n_inputs)), (0, 2, 1))
+
+
+def _lines(B: Array, samples: Prepared) -> Array:
+    """What each rule says of each row, (R, C, n)."""
+    xp = array_namespace(B)
+    n_rules, n_inputs, n_outputs = B.shape
+    says = xp.reshape(xp.permute_dims(B, (0, 2, 1)), (-1, n_inputs)) @ samples.conclusions.T
+    return xp.reshape(says, (n_rules, n_outputs, -1))
+
+
+def _mean(F: Array, says: Array) -> Array:
+    """What rules say together, (C, n)."""
+    return array_namespace(F).sum(F[:, None, :] * says, axis=0)
 
 
 def _weighted(found: tuple[Array, Array], weight: Array | None) -> tuple[Array, Array]:
@@ -432,14 +461,14 @@ def refine(
     rows = rows.prepared(plan.prepare)
     low, high = _bounds(start, plan)
     start = start.like(np.clip(start.flat(), low, high))
-    first = start.flat()
+    first, prices = start.flat(), plan.prices(start.theta)
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
         rules = start.like(flat)
-        found = rows.sum(partial(slope, loss, rules)) + pulls(rules, start, plan)
+        found = rows.sum(partial(slope, loss, rules)) + pulls(rules, start, prices)
         if loss.level_is_free:
             # Rounding alone would set it in motion, and L-BFGS, which knows nothing of it, makes that grow.
-            found = replace(found, consequents=found.consequents - found.consequents.mean(axis=2, keepdims=True))
+            found.consequents[:] -= found.consequents.mean(axis=2, keepdims=True)
         return found.loss / weight, found.flat() / weight
 
     history = [objective(first)[0]]

@@ -25,7 +25,7 @@ import numpy as np
 
 from .._array import Array, array_namespace, like, softmax, to_numpy
 from ..rows.base import Rows
-from .refine import Moving, OutputLoss, Plan, Prepared, Pulls, refine, slope
+from .refine import Moving, OutputLoss, Plan, Prepared, Pulls, cost, refine
 
 __all__ = ["NO_LIMIT", "Limit", "concise", "impacts"]
 
@@ -233,7 +233,7 @@ class _Way:
 
     def objective(self, rules: Moving) -> float:
         """What descent goes down on, wherever rules began."""
-        found = self._loss(rules) + self.pulls(rules, rules, self.plan).loss
+        found = self._loss(rules) + self.pulls(rules, rules, self.plan.prices(rules.theta)).loss
         return found / self.rows.weight
 
     def polished(self, rules: Moving, max_iter: int) -> Moving:
@@ -302,7 +302,7 @@ class _Way:
         return rules
 
     def _loss(self, rules: Moving) -> float:
-        return self.ready.sum(partial(slope, self.loss, rules)).loss
+        return float(self.ready.sum(partial(cost, self.loss, rules)))
 
     def _present(self, rules: Moving) -> np.ndarray:
         """Which rules have a condition and which a term of which columns, (2, R, J)."""
