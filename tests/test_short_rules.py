@@ -193,7 +193,7 @@ def test_rules_conclude_from_so_many_columns_at_most(terms):
 
 
 def test_a_category_is_one_term_however_many_levels_it_has(rng):
-    """All that a conclusion has about a column is kept or dropped together, and counts once; read it is one by one."""
+    """What a conclusion has about a column is kept or dropped together, and counts once; it is read one by one."""
     pandas = pytest.importorskip("pandas")
     kind, size = rng.choice(list("abcdef"), 400), rng.normal(size=(400, 3))
     frame = pandas.DataFrame({"kind": kind, "one": size[:, 0], "two": size[:, 1], "three": size[:, 2]})
