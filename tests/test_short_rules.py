@@ -12,7 +12,7 @@ from sessc.rows.arrays import ArrayRows
 from sessc.rows.columns import Category, Number
 from sessc.rows.extent import standardized
 from sessc.tsk.refine import CrossEntropy, Moving, Pulls, SquaredError, plan_of, refine, slope
-from sessc.tsk.simplify import FIRM, NO_LIMIT, Limit, concise, impacts, least_said
+from sessc.tsk.simplify import NO_LIMIT, Limit, concise, impacts, least_said
 
 COLUMNS = (Number("a"), Number("b"), Number("c"), Category("d", (0, 1, 2)), Category("e", (0, 1)))
 LOSSES = [CrossEntropy(own=0.3), SquaredError(own=0.3)]
@@ -60,7 +60,7 @@ def answers(rows, plan, rules):
 def cost(rows, plan, rules, loss, pulls):
     """What descent goes down on, wherever rules began."""
     ready = rows.prepared(plan.prepare)
-    held = Pulls(ridge=pulls.ridge, small=FIRM * pulls.small)
+    held = Pulls(ridge=pulls.ridge, small=pulls.small)
     return (ready.sum(partial(slope, loss, rules)) + held(rules, rules, plan.prices(rules.theta))).loss
 
 

@@ -32,8 +32,6 @@ __all__ = ["NO_LIMIT", "Limit", "concise", "impacts"]
 TINY = np.finfo(float).tiny
 STEP_ITERATIONS = 40
 """Of the descent after each step, at most."""
-FIRM = 5.0
-"""How many times as much a condition costs in rules that are to be short: few that say much make rules jump."""
 IDLE = 1e-3
 """A rule is dropped if the loss without it is at most this share higher, and conditions if the mean loss is
 without all of these at most this much higher."""
@@ -170,7 +168,7 @@ def concise(
     alone = len(rules.theta) == 1  # and has no conditions that would count
     found |= {limit: rules for limit in limits if alone and limit.terms is None}
     for asked in _nested({limit for limit in limits if limit not in found}):
-        way = _Way(rows, plan, loss, Pulls(ridge=pulls.ridge, small=FIRM * pulls.small))
+        way = _Way(rows, plan, loss, replace(pulls, start=0.0))
         for doubtful in (False, True):
             way.down(rules, asked, doubtful, max_iter)
         found |= {limit: way.best(limit) for limit in asked}
