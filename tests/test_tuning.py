@@ -443,14 +443,6 @@ def test_what_would_be_chosen_and_is_longer_than_a_screen_is_tried_shorter(long)
     assert "param_terms" not in asked
 
 
-def test_of_one_size_the_best_probabilities_are_taken(wine):
-    X, y = wine
-    found = TSKClassifierCV(4, order=0, refine=30, alphas=(0.01, 100.0), conditions=2, cv=3, random_state=0)
-    sizes = found.fit(X, y).cv_results_["mean_size"]
-    assert found.best_params_["alpha"] == 0.01
-    assert sizes[0] > sizes[1] * ALIKE  # the other is shorter, and nobody asked for shorter
-
-
 def test_sizes_are_in_the_table_of_results_and_short_rules_are_tried(wine):
     X, y = wine
     found = TSKClassifierCV(5, order=0, refine=10, alphas=(0.1, 1.0), cv=3, random_state=0).fit(X, y)

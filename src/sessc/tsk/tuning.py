@@ -89,9 +89,6 @@ LENGTHS = {0: (Limit(5), Limit(3)), 1: (Limit(terms=10), Limit(terms=5))}
 SHORT_LINES = (Limit(5, 5),)
 """How short several lines are tried, if these would be chosen and do not fit on a screen."""
 
-SIZE = ("order", "n_rules", "conditions", "terms")
-"""Parameters that say how much there is to read."""
-
 N_FOLDS, JUDGED_ROWS, MOST_REPEATS = 5, 600, 3
 """Folds are repeated until so many rows were judged."""
 
@@ -185,7 +182,7 @@ class _Searches(RuleModel):
         overlap = float(np.mean([len(test) / len(train) for train, test in splits]))
         trials = self._tried(search, shapes, clusterer, overlap)
         self.cv_results_ = cv_results(trials)
-        best = self._chosen(last_stage(trials), overlap)
+        best = simplest(last_stage(trials), self.parsimony, overlap)
         self.best_params_, self.best_score_ = best.params, best.mean
         plain = self._plain(seed).set_params(**shapes[0]).set_params(**best.params)
         with warnings.catch_warnings():
@@ -195,13 +192,6 @@ class _Searches(RuleModel):
         if self.refine and self.scoring is None:
             warn_if_useless(best.mean, folds[0].problem, "rows held out")
         return self
-
-    def _chosen(self, trials: list[Trial], overlap: float) -> Trial:
-        """What is read fastest of what does about as well; what is sharpest if a size was asked for."""
-        sizes = {tuple(trial.params.get(name) for name in SIZE) for trial in trials}
-        if self.parsimony and len(sizes) == 1:
-            return sharpest(trials, overlap)
-        return simplest(trials, self.parsimony, overlap)
 
     def _tried(
         self, search: Search, shapes: list[Candidate], clusterer: SoftSubspace, overlap: float
@@ -238,7 +228,7 @@ class _Searches(RuleModel):
         progress: Progress,
     ) -> list[Trial]:
         """What would be chosen, shorter, if it is longer than a screen and the search is free to choose."""
-        chosen = self._chosen(last_stage(trials), overlap)
+        chosen = simplest(last_stage(trials), self.parsimony, overlap)
         given = [chosen.params.get(name) for name in ("conditions", "terms")]
         if not (self._lengths_are_free and self.parsimony) or chosen.size <= SCREEN or any(given):
             return []
