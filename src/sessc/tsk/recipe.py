@@ -324,7 +324,7 @@ def improved(
     rows, plan = problem.fit_rows, plan_of(problem.extent, conditions)
     loss = replace(problem.kind.loss, own=recipe.faithfulness)
     pulls = Pulls(ridge=recipe.alpha, start=recipe.pull, small=recipe.pull)
-    moving = plan.moving(conditions, problem.kind.first_scale * consequents).rounded(loss)
+    moving = plan.moving(conditions, problem.kind.first_scale * consequents).rounded(loss, bits=22)
     together = int(TOGETHER * recipe.refine) if loss.own else 0
     if together:
         first = replace(loss, own=0.0)

@@ -138,10 +138,10 @@ class Moving:
     def __add__(self, other: Moving) -> Moving:
         return Moving(self.theta + other.theta, self.consequents + other.consequents, self.loss + other.loss)
 
-    def rounded(self, loss: OutputLoss) -> Moving:
-        """The same to three digits, whatever the last ones were; zero stays zero, and the level where it is."""
+    def rounded(self, loss: OutputLoss, bits: int = 10) -> Moving:
+        """The same to so many bits, whatever the last ones were; zero stays zero, and the level where it is."""
         mantissa, exponent = np.frexp(self.flat())
-        rounded = self.like(np.ldexp(np.round(2.0**10 * mantissa), exponent - 10))
+        rounded = self.like(np.ldexp(np.round(2.0**bits * mantissa), exponent - bits))
         if not loss.level_is_free:
             return rounded
         off = (self.consequents - rounded.consequents).mean(axis=2, keepdims=True)

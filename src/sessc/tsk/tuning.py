@@ -197,7 +197,7 @@ class _Searches(RuleModel):
         self, search: Search, shapes: list[Candidate], clusterer: SoftSubspace, overlap: float
     ) -> list[Trial]:
         """The trials of every shape, of each order as long as more rules help; and of the same rules, shorter."""
-        n_short = sum(bool(self._lengths_of(shape)) for shape in shapes) + 1
+        n_short = sum(bool(self._lengths_of(shape)) for shape in shapes)
         progress = Progress(self, len(shapes) * search.n_steps + n_short * len(search.folds), "fold")
         trials: list[Trial] = []
         for order, growing in groupby(shapes, key=lambda shape: shape["order"]):
@@ -214,8 +214,8 @@ class _Searches(RuleModel):
                 if self._grows and score <= reached:
                     break
                 reached = max(reached, score)
-        trials += self._made_short(search, trials, shapes[0], clusterer, overlap, progress)
         progress.finish()
+        trials += self._made_short(search, trials, shapes[0], clusterer, overlap)
         return trials
 
     def _made_short(
@@ -225,7 +225,6 @@ class _Searches(RuleModel):
         shape: Candidate,
         clusterer: SoftSubspace,
         overlap: float,
-        progress: Progress,
     ) -> list[Trial]:
         """What would be chosen, shorter, if it is longer than a screen and the search is free to choose."""
         chosen = simplest(last_stage(trials), self.parsimony, overlap)
@@ -236,7 +235,8 @@ class _Searches(RuleModel):
         order, n_rules = shape["order"], shape["n_rules"]
         limits = list(SHORT_LINES if order and n_rules > 1 else LENGTHS[order])
         of_shape = clone(clusterer).set_params(n_clusters=n_rules)
-        return search.shortened(chosen, limits, of_shape, self._recipe(order), progress)
+        quiet = Progress(None, len(search.folds), "fold")  # it is not known before that there is more to do
+        return search.shortened(chosen, limits, of_shape, self._recipe(order), quiet)
 
     def _recipe(self, order: int) -> Recipe:
         return Recipe(order, 0.0, self.refine, self.pull, self.faithfulness)
