@@ -11,7 +11,7 @@ from sessc import TSKClassifier, TSKRegressor
 from sessc.rows.arrays import ArrayRows
 from sessc.rows.columns import Category, Number
 from sessc.rows.extent import standardized
-from sessc.tsk.refine import CrossEntropy, Moving, Pulls, SquaredError, plan_of, refine, slope
+from sessc.tsk.refine import CrossEntropy, Ground, Moving, Pulls, SquaredError, plan_of, refine, slope, together
 from sessc.tsk.simplify import NO_LIMIT, Limit, concise, impacts, least_said
 
 COLUMNS = (Number("a"), Number("b"), Number("c"), Category("d", (0, 1, 2)), Category("e", (0, 1)))
@@ -73,7 +73,7 @@ def test_what_all_rules_ask_alike_is_said_by_nobody(order, share, n_rules):
         rng = np.random.default_rng(seed)
         rows, plan = table(rng, LOSSES[0])
         rules = some_rules(rng, plan, LOSSES[0], order, n_rules, share)
-        least = least_said(rows.prepared(plan.prepare), plan, rules)
+        least = least_said(Ground.of(rows, plan), rules)
         np.testing.assert_allclose(answers(rows, plan, least), answers(rows, plan, rules), rtol=0, atol=1e-12)
         asked, asks = plan.conditions_in(rules), plan.conditions_in(least)
         assert not asks.all(axis=0).any()
@@ -82,7 +82,7 @@ def test_what_all_rules_ask_alike_is_said_by_nobody(order, share, n_rules):
         assert np.all(least.theta[:, plan.is_precision] >= 0)
         if len(asks) == n_rules:
             assert not np.any(asks & ~asked)
-            again = least_said(rows.prepared(plan.prepare), plan, least)
+            again = least_said(Ground.of(rows, plan), least)
             np.testing.assert_array_equal(again.theta, least.theta)
 
 
@@ -92,7 +92,7 @@ def test_rules_that_ask_nothing_are_one_that_counts_as_much():
     rows, plan = table(rng, LOSSES[0])
     rules = some_rules(rng, plan, LOSSES[0], 1)
     rules.theta[1::2, 1:] = 0.0
-    least = least_said(rows.prepared(plan.prepare), plan, rules)
+    least = least_said(Ground.of(rows, plan), rules)
     assert len(least.theta) == 4
     size = np.exp(rules.theta[1::2, 0])
     assert np.exp(least.theta[1, 0]) == pytest.approx(size.sum())
@@ -105,7 +105,7 @@ def test_impact_is_the_spread_of_what_a_column_adds(rng):
     """Of a condition to the logit of its rule, of a term to what the rule says; nothing for what is not there."""
     rows, plan = table(rng, LOSSES[0])
     rules = some_rules(rng, plan, LOSSES[0], 1)
-    of_conditions, of_terms = impacts(rows.prepared(plan.prepare), plan, rules)
+    of_conditions, of_terms = impacts(Ground.of(rows, plan), rules)
     block = plan.prepare(rows._kept_blocks[0])
     for j in range(len(COLUMNS)):
         asked, said = plan.group == j, plan.term_group == j
@@ -125,7 +125,7 @@ def shortened(rng, loss, order, limits, n_rules=5):
     rows, plan = table(rng, loss)
     pulls = Pulls(ridge=0.1, start=0.1, small=0.1)
     rules, _ = refine(rows, plan, some_rules(rng, plan, loss, order, n_rules, 1.0), loss, pulls, max_iter=30)
-    found = concise(rows, plan, rules, loss, pulls, limits, max_iter=60)
+    [found] = together([concise(Ground.of(rows, plan), rules, loss, pulls, limits, max_iter=60)])
     return rows, plan, pulls, rules, found
 
 

@@ -83,6 +83,11 @@ class ArrayRows(Rows):
             return float(self.n_rows if weight is None else array_namespace(weight).sum(weight))
         return super().weight
 
+    def whole(self) -> Any:
+        if not self._is_numpy or self.n_rows * self.n_features > KEPT_ELEMENTS:
+            return None
+        return self._block(slice(None))
+
     def on_device(self) -> Stored | None:
         # What rows count by their class is in none of the arrays, nor what is made of their cells.
         plain = self.class_weight is None and self.layout is None and self.limits is None

@@ -166,6 +166,10 @@ class Rows:
         """All rows at once, where they are in memory."""
         raise NotImplementedError
 
+    def whole(self) -> Any:
+        """All rows as one prepared block, where they are few and in memory; else None."""
+        return None
+
     def on_device(self) -> Stored | None:
         """All rows as arrays on one accelerator, for a kernel that goes through them itself; else None."""
         return None

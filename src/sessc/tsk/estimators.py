@@ -46,6 +46,7 @@ from .recipe import (
     seen_by,
     warn_if_useless,
 )
+from .refine import together
 from .simplify import Limit
 
 __all__ = [
@@ -269,10 +270,10 @@ class _TSK(RuleModel):
         rows = problem.rows
         self._stream = Stream(rows.center, rows.scale, problem.extent, problem.target, parameters)
         [consequents] = least_squares(problem, conditions, self.order, [self.alpha])
-        [refined], self.refine_history_ = improved(
-            problem, conditions, consequents, self._recipe, [Limit(self.conditions, self.terms)], progress.step
-        )
-        self._keep(problem, *refined)
+        limits = [Limit(self.conditions, self.terms)]
+        [refined] = together([improved(problem, conditions, consequents, self._recipe, limits, progress.step)])
+        self.refine_history_ = refined.history
+        self._keep(problem, *refined.rules[0])
         if self.refine:
             assert self.rules_.summary is not None
             seen = self.rules_.summary.evidence

@@ -38,7 +38,7 @@ from ..rules.summary import Summary, summarize
 from ..terms.losses import LogLoss
 from ..terms.objective import Expansion, Objective, Statistics, statistics_of
 from .consequents import ridge_path
-from .refine import CrossEntropy, OutputLoss, Pulls, SquaredError, plan_of, refine
+from .refine import Asking, CrossEntropy, Descent, Ground, OutputLoss, Pulls, SquaredError, plan_of
 from .simplify import NO_LIMIT, Limit, concise
 
 __all__ = [
@@ -54,6 +54,7 @@ __all__ = [
     "deviations",
     "fresh_clusterer",
     "given_conditions",
+    "ground_of",
     "importances",
     "improved",
     "least_squares",
@@ -308,30 +309,43 @@ def least_squares(problem: Problem, conditions: Conditions, order: int, alphas: 
     return ridge_path(problem.fit_rows, conditions, order, penalties, problem.extent.space)
 
 
+def ground_of(problem: Problem, conditions: Conditions) -> Ground:
+    """Where rules that begin with these conditions are refined."""
+    return Ground.of(problem.fit_rows, plan_of(problem.extent, conditions))
+
+
+class Improved(NamedTuple):
+    """Rules for each limit, and how refinement went."""
+
+    rules: list[tuple[Conditions, np.ndarray]]
+    history: np.ndarray
+
+
 def improved(
     problem: Problem,
     conditions: Conditions,
     consequents: np.ndarray,
     recipe: Recipe,
     limits: Sequence[Limit] = (NO_LIMIT,),
-    stop: Callable[[], bool] = lambda: False,
-) -> tuple[list[tuple[Conditions, np.ndarray]], np.ndarray]:
-    """Rules refined, and made as short as each limit asks for; and how refinement went."""
+    stop: Callable[[], bool] | None = None,
+    ground: Ground | None = None,
+) -> Asking[Improved]:
+    """Rules refined, and made as short as each limit asks for, on a ground that others may share."""
     if not recipe.refine:
         if not all(limit.is_none for limit in limits):
             raise ValueError("short rules need refinement to choose what stays; set refine to a few hundred.")
-        return [(conditions, consequents)] * len(limits), np.empty(0)
-    rows, plan = problem.fit_rows, plan_of(problem.extent, conditions)
-    loss = replace(problem.kind.loss, own=recipe.faithfulness)
+        return Improved([(conditions, consequents)] * len(limits), np.empty(0))
+    ground = ground_of(problem, conditions) if ground is None else ground
+    plan, loss = ground.plan, replace(problem.kind.loss, own=recipe.faithfulness)
     pulls = Pulls(ridge=recipe.alpha, start=recipe.pull, small=recipe.pull)
     moving = plan.moving(conditions, problem.kind.first_scale * consequents).rounded(loss, bits=22)
-    together = int(TOGETHER * recipe.refine) if loss.own else 0
-    if together:
+    n_together = int(TOGETHER * recipe.refine) if loss.own else 0
+    if n_together:
         first = replace(loss, own=0.0)
-        moving, _ = refine(rows, plan, moving, first, pulls, max_iter=together, stop=stop)
-    moving, history = refine(rows, plan, moving, loss, pulls, max_iter=recipe.refine - together, stop=stop)
-    found = concise(rows, plan, moving, loss, pulls, limits, max_iter=recipe.refine)
-    return [(plan.conditions(one), plan.conclusions(one)) for one in found], history
+        moving, _ = yield Descent(ground, moving, first, pulls, n_together, stop=stop)
+    moving, history = yield Descent(ground, moving, loss, pulls, recipe.refine - n_together, stop=stop)
+    found = yield from concise(ground, moving, loss, pulls, limits, max_iter=recipe.refine)
+    return Improved([(plan.conditions(one), plan.conclusions(one)) for one in found], history)
 
 
 def rule_base(

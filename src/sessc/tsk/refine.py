@@ -25,13 +25,12 @@ the slope along ``theta`` is ``g @ inputs``: the product that clustering makes o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
 
 from .._array import Array, array_namespace, like, softmax, to_numpy
 from .._runtime import at_work
@@ -41,19 +40,27 @@ from ..rows.extent import Extent
 from ..rows.layout import Space, taken
 from ..rows.robust import LONGEST
 from ..rules.base import Conditions, filled
+from ..solve.descent import descend
 
 __all__ = [
+    "STACKED",
+    "Asking",
     "CrossEntropy",
+    "Descent",
+    "Ground",
     "Moving",
     "OutputLoss",
     "Plan",
     "Prepared",
     "Pulls",
+    "Refined",
     "SquaredError",
     "cost",
     "plan_of",
     "refine",
+    "refine_all",
     "slope",
+    "together",
 ]
 
 
@@ -61,11 +68,15 @@ GAP = 10.0
 """What it costs that a gap says something, beside a cell that is there: gaps are few, and say little."""
 APART = 10.0
 """What a slope of a rule costs that others do not have, beside one that all have."""
+STACKED = 2**17
+"""Numbers, in the largest array of an evaluation, up to which rows of several descents are one array."""
+ROUND = 64
+"""Blocks have a multiple of so many rows, small ones of sixteen."""
 
 
 @dataclass(frozen=True)
 class OutputLoss:
-    """What outputs (..., C, n) cost beside the labels (C, n), for each row, and the slope of that cost.
+    """What outputs (..., C, n) cost beside the labels (..., C, n), for each row, and the slope of that cost.
 
     Parameters
     ----------
@@ -84,7 +95,7 @@ class OutputLoss:
         raise NotImplementedError
 
     def of_constants(self, b: Array, Y: Array) -> tuple[Array, Array]:
-        """The loss (R, n) of constant outputs (R, C), and the slope (R, C) of its part without labels."""
+        """The loss (..., R, n) of constant outputs (..., R, C), and the slope of its part without labels."""
         raise NotImplementedError
 
 
@@ -104,8 +115,8 @@ class CrossEntropy(OutputLoss):
 
     def of_constants(self, b: Array, Y: Array) -> tuple[Array, Array]:
         xp = array_namespace(b)
-        b = b - xp.max(b, axis=1, keepdims=True)
-        total = xp.sum(xp.exp(b), axis=1, keepdims=True)
+        b = b - xp.max(b, axis=-1, keepdims=True)
+        total = xp.sum(xp.exp(b), axis=-1, keepdims=True)
         return xp.log(total) - b @ Y, xp.exp(b) / total
 
 
@@ -121,19 +132,19 @@ class SquaredError(OutputLoss):
 
     def of_constants(self, b: Array, Y: Array) -> tuple[Array, Array]:
         xp = array_namespace(b)
-        squares = xp.sum(b * b, axis=1, keepdims=True) + xp.sum(Y * Y, axis=0)
+        squares = xp.sum(b * b, axis=-1, keepdims=True) + xp.sum(Y * Y, axis=-2, keepdims=True)
         return squares - 2 * (b @ Y), 2 * b
 
 
 @dataclass(frozen=True)
 class Moving:
-    """Rules as descent sees them, or a direction among rules; they add."""
+    """Rules as descent sees them, or a direction among rules; they add. Several may be one, along a first axis."""
 
     theta: np.ndarray
-    """What rules ask for, shape (R, inputs): constant, features, precisions, gaps."""
+    """What rules ask for, shape (..., R, inputs): constant, features, precisions, gaps."""
     consequents: np.ndarray
-    """Shape (R, 1 or 1 + D, C)."""
-    loss: float = 0.0
+    """Shape (..., R, 1 or 1 + D, C)."""
+    loss: Any = 0.0
 
     def __add__(self, other: Moving) -> Moving:
         return Moving(self.theta + other.theta, self.consequents + other.consequents, self.loss + other.loss)
@@ -148,12 +159,15 @@ class Moving:
         return replace(rounded, consequents=rounded.consequents + np.round(2.0**30 * off) / 2.0**30)
 
     def flat(self) -> np.ndarray:
-        return np.concatenate([self.theta.ravel(), self.consequents.ravel()])
+        several = self.theta.shape[:-2]
+        return np.concatenate([part.reshape(*several, -1) for part in (self.theta, self.consequents)], axis=-1)
 
     def like(self, flat: np.ndarray) -> Moving:
-        """Rules of the same shape from a flat array."""
-        theta, B = np.split(flat, [self.theta.size])
-        return Moving(theta.reshape(self.theta.shape), B.reshape(self.consequents.shape))
+        """Rules of the same shape from a flat array, or several from several."""
+        shape, of_consequents = self.theta.shape[-2:], self.consequents.shape[-3:]
+        theta, B = np.split(flat, [shape[0] * shape[1]], axis=-1)
+        several = flat.shape[:-1]
+        return Moving(theta.reshape(*several, *shape), B.reshape(*several, *of_consequents))
 
 
 @dataclass(frozen=True)
@@ -314,39 +328,51 @@ def plan_of(extent: Extent, conditions: Conditions | None = None) -> Plan:
 class Pulls:
     """What holds rules back from following the data alone."""
 
-    ridge: float = 0.0
+    ridge: Any = 0.0
     """alpha, towards conclusions that are alike and flat."""
-    start: float = 0.0
+    start: Any = 0.0
     """tau, towards where conditions began."""
-    small: float = 0.0
+    small: Any = 0.0
     """rho, towards conditions that say little."""
 
     def __call__(self, rules: Moving, start: Moving, prices: np.ndarray) -> Moving:
         """The penalty and its slope, what squares cost being given; see :meth:`Plan.prices`."""
-        common = rules.consequents.mean(axis=0)
+        ridge, held, small = (np.asarray(pull, float) for pull in (self.ridge, self.start, self.small))
+        common = rules.consequents.mean(axis=-3, keepdims=True)
         apart = rules.consequents - common
-        common[0] = 0.0  # a constant common to all rules is free
+        common[..., 0, :] = 0.0  # a constant common to all rules is free
         priced = apart.copy()
-        priced[:, 1:] *= APART
+        priced[..., 1:, :] *= APART
         from_start = rules.theta - start.theta
+        each, along = (..., None, None), (..., None, None, None)
         return Moving(
-            2 * prices * (self.start * from_start + self.small * rules.theta),
-            2 * self.ridge * (priced + common / len(priced)),
-            self.ridge * float(np.sum(priced * apart) + np.sum(common * common))
-            + self.start * float(np.sum(prices * from_start * from_start))
-            + self.small * float(np.sum(prices * rules.theta * rules.theta)),
+            2 * prices * (held[each] * from_start + small[each] * rules.theta),
+            2 * ridge[along] * (priced + common / priced.shape[-3]),
+            ridge * (_total(priced * apart, 3) + _total(common * common, 3))
+            + held * _total(prices * from_start * from_start, 2)
+            + small * _total(prices * rules.theta * rules.theta, 2),
         )
+
+    @classmethod
+    def several(cls, pulls: Sequence[Pulls]) -> Pulls:
+        """One for each of several rules."""
+        return cls(*(np.asarray([getattr(one, name) for one in pulls]) for name in ("ridge", "start", "small")))
+
+
+def _total(part: np.ndarray, n_axes: int) -> np.ndarray:
+    """Summed over the last axes, in an order that does not depend on what is before them."""
+    return part.reshape(*part.shape[:-n_axes], -1).sum(axis=-1)
 
 
 class Prepared(NamedTuple):
-    """A block of rows with what every evaluation needs of it."""
+    """A block of rows with what every evaluation needs of it; several blocks may be one, along a first axis."""
 
     conditions: Array
-    """What conditions are linear in, shape (n, inputs)."""
+    """What conditions are linear in, shape (..., n, inputs)."""
     conclusions: Array
-    """What conclusions are linear in, ``[1, x]``, shape (n, 1 + D)."""
+    """What conclusions are linear in, ``[1, x]``, shape (..., n, 1 + D)."""
     Y: Array
-    """Labels (C, n)."""
+    """Labels (..., C, n)."""
     weight: Array | None
 
 
@@ -355,78 +381,283 @@ def slope(loss: OutputLoss, rules: Moving, samples: Prepared) -> Moving:
     inputs = samples.conditions
     xp = array_namespace(inputs)
     theta, B = like(rules.theta, inputs), like(rules.consequents, inputs)
-    F = softmax(theta @ inputs.T, axis=0)
-    value, along, dB = (_linear if B.shape[1] > 1 else _constant)(loss, F, B, samples)
-    G = F * (along - xp.sum(F * along, axis=0))
-    return Moving(to_numpy(G @ inputs).astype(float), to_numpy(dB).astype(float), float(xp.sum(value)))
+    F = softmax(theta @ xp.matrix_transpose(inputs), axis=-2)
+    value, along, dB = (_linear if B.shape[-2] > 1 else _constant)(loss, F, B, samples)
+    along -= xp.sum(F * along, axis=-2, keepdims=True)
+    along *= F
+    total = to_numpy(xp.sum(value, axis=-1)).astype(float)
+    return Moving(to_numpy(along @ inputs).astype(float), to_numpy(dB).astype(float), total)
 
 
-def cost(loss: OutputLoss, rules: Moving, samples: Prepared) -> float:
+def cost(loss: OutputLoss, rules: Moving, samples: Prepared) -> np.ndarray:
     """The loss of a block of rows alone, to the same bit."""
     inputs = samples.conditions
     xp = array_namespace(inputs)
     theta, B = like(rules.theta, inputs), like(rules.consequents, inputs)
-    F = softmax(theta @ inputs.T, axis=0)
-    if B.shape[1] == 1:
-        value, _ = _weighted(loss(B[:, 0, :].T @ F, samples.Y), samples.weight)
-        alone, _ = loss.of_constants(B[:, 0, :], samples.Y) if loss.own else (None, None)
-        F = F if samples.weight is None else F * samples.weight
+    F = softmax(theta @ xp.matrix_transpose(inputs), axis=-2)
+    if B.shape[-2] == 1:
+        b = B[..., 0, :]
+        value, _ = _weighted(loss(xp.matrix_transpose(b) @ F, samples.Y), samples.weight)
+        alone, _ = loss.of_constants(b, samples.Y) if loss.own else (None, None)
+        F = F if samples.weight is None else F * samples.weight[..., None, :]
     else:
         says = _lines(B, samples)
         value, _ = _weighted(loss(_mean(F, says), samples.Y), samples.weight)
-        alone, _ = _weighted(loss(says, samples.Y), samples.weight) if loss.own else (None, None)
-    return float(xp.sum(value if alone is None else value + loss.own * xp.sum(F * alone, axis=0)))
+        alone, _ = _of_each(loss, says, samples) if loss.own else (None, None)
+    if alone is not None:
+        value = value + loss.own * xp.sum(F * alone, axis=-2)
+    return to_numpy(xp.sum(value, axis=-1)).astype(float)
 
 
 def _constant(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[Array, Array, Array]:
-    """Loss by row, its slope along firing levels (R, n), and along constant conclusions."""
-    b = B[:, 0, :]
-    value, E = _weighted(loss(b.T @ F, samples.Y), samples.weight)
-    along, dB = b @ E, F @ E.T
+    """Loss by row, its slope along firing levels (..., R, n), and along constant conclusions."""
+    xp, b = array_namespace(F), B[..., 0, :]
+    value, E = _weighted(loss(xp.matrix_transpose(b) @ F, samples.Y), samples.weight)
+    along, dB = b @ E, F @ xp.matrix_transpose(E)
     if loss.own:
-        xp, G = array_namespace(F), F if samples.weight is None else F * samples.weight
+        weight = None if samples.weight is None else samples.weight[..., None, :]
+        G = F if weight is None else F * weight
         alone, curve = loss.of_constants(b, samples.Y)
-        value = value + loss.own * xp.sum(G * alone, axis=0)
-        along = along + loss.own * (alone if samples.weight is None else alone * samples.weight)
-        dB = dB + loss.own * (xp.sum(G, axis=1)[:, None] * curve - loss.along * (G @ samples.Y.T))
-    return value, along, dB[:, None, :]
+        value = value + loss.own * xp.sum(G * alone, axis=-2)
+        along = along + loss.own * (alone if weight is None else alone * weight)
+        fires = xp.sum(G, axis=-1)[..., None]
+        dB = dB + loss.own * (fires * curve - loss.along * (G @ xp.matrix_transpose(samples.Y)))
+    return value, along, dB[..., None, :]
 
 
 def _linear(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[Array, Array, Array]:
-    """The same for conclusions linear in ``[1, z]``: what each rule says is one product, (R, C, n)."""
+    """The same for conclusions linear in ``[1, z]``: what each rule says is one product, (..., R, C, n)."""
     xp = array_namespace(F)
-    n_rules, n_inputs, n_outputs = B.shape
+    *several, n_rules, n_inputs, n_outputs = B.shape
     inputs, says = samples.conclusions, _lines(B, samples)
     value, E = _weighted(loss(_mean(F, says), samples.Y), samples.weight)
-    along = xp.sum(says * E[None, :, :], axis=1)
-    E = E[None, :, :]
+    E = E[..., None, :, :]
+    along = xp.sum(says * E, axis=-2)
     if loss.own:
-        alone, own = _weighted(loss(says, samples.Y), samples.weight)
+        alone, own = _of_each(loss, says, samples)
         value, along, E = (
-            value + loss.own * xp.sum(F * alone, axis=0),
+            value + loss.own * xp.sum(F * alone, axis=-2),
             along + loss.own * alone,
             E + loss.own * own,
         )
-    dB = xp.reshape(F[:, None, :] * E, (n_rules * n_outputs, -1)) @ inputs
-    return value, along, xp.permute_dims(xp.reshape(dB, (n_rules, n_outputs, n_inputs)), (0, 2, 1))
+    dB = xp.reshape(F[..., None, :] * E, (*several, n_rules * n_outputs, -1)) @ inputs
+    return value, along, xp.matrix_transpose(xp.reshape(dB, (*several, n_rules, n_outputs, n_inputs)))
 
 
 def _lines(B: Array, samples: Prepared) -> Array:
-    """What each rule says of each row, (R, C, n)."""
+    """What each rule says of each row, (..., R, C, n)."""
     xp = array_namespace(B)
-    n_rules, n_inputs, n_outputs = B.shape
-    says = xp.reshape(xp.permute_dims(B, (0, 2, 1)), (-1, n_inputs)) @ samples.conclusions.T
-    return xp.reshape(says, (n_rules, n_outputs, -1))
+    *several, n_rules, n_inputs, n_outputs = B.shape
+    terms = xp.reshape(xp.matrix_transpose(B), (*several, n_rules * n_outputs, n_inputs))
+    says = terms @ xp.matrix_transpose(samples.conclusions)
+    return xp.reshape(says, (*several, n_rules, n_outputs, -1))
 
 
 def _mean(F: Array, says: Array) -> Array:
-    """What rules say together, (C, n)."""
-    return array_namespace(F).sum(F[:, None, :] * says, axis=0)
+    """What rules say together, (..., C, n)."""
+    return array_namespace(F).sum(F[..., None, :] * says, axis=-3)
+
+
+def _of_each(loss: OutputLoss, says: Array, samples: Prepared) -> tuple[Array, Array]:
+    """What each rule by itself costs for each row, (..., R, n), and the slope along what it says."""
+    weight = None if samples.weight is None else samples.weight[..., None, :]
+    return _weighted(loss(says, samples.Y[..., None, :, :]), weight)
 
 
 def _weighted(found: tuple[Array, Array], weight: Array | None) -> tuple[Array, Array]:
     value, E = found
-    return found if weight is None else (value * weight, E * weight)
+    return found if weight is None else (value * weight, E * weight[..., None, :])
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What rules are refined on: rows ready for it, what is made of them, and what they weigh."""
+
+    rows: Rows
+    plan: Plan
+    weight: float
+
+    @classmethod
+    def of(cls, rows: Rows, plan: Plan) -> Ground:
+        """Of standardised samples with labels, and the weights the loss should give them."""
+        return cls(rows.prepared(plan.prepare), plan, rows.weight)
+
+    @cached_property
+    def block(self) -> Prepared | None:
+        """All rows at once, if they are few, with others of no weight up to a round number; else None."""
+        whole = self.rows.whole()
+        return None if whole is None else _rounded_up(whole)
+
+    def cost(self, loss: OutputLoss, rules: Moving) -> np.ndarray:
+        """The loss of rules, or of each of several."""
+        return self.rows.sum(partial(cost, loss, rules))
+
+
+def _rounded_up(block: Prepared) -> Prepared:
+    """The block with as many rows as others of about its size have, so that they are one array."""
+    n = block.conditions.shape[0]
+    more = -n % (ROUND if n > ROUND else 16)
+    weight = np.ones(n, block.conditions.dtype) if block.weight is None else block.weight
+    rows, columns = ((0, more), (0, 0)), ((0, 0), (0, more))
+    return Prepared(
+        np.pad(block.conditions, rows),
+        np.pad(block.conclusions, rows),
+        np.pad(block.Y, columns),
+        np.pad(weight, rows[0]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """Rules that are to be refined.
+
+    Parameters
+    ----------
+    ground : Ground
+    start : Moving
+        Where a rule has no condition on a column it gets none.
+    loss : OutputLoss
+    pulls : Pulls
+    max_iter : int
+    tol : float
+        Stop once an iteration improves the objective by no more than this share.
+    stop : callable, optional
+        Called after each iteration; a true answer ends the descent.
+    """
+
+    ground: Ground
+    start: Moving
+    loss: OutputLoss
+    pulls: Pulls
+    max_iter: int
+    tol: float = 1e-6
+    stop: Callable[[], bool] | None = None
+
+    @cached_property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        return _bounds(self.start, self.ground.plan)
+
+    @property
+    def shape(self) -> tuple:
+        """Descents of one shape can be made together."""
+        block, plan = self.ground.block, self.ground.plan
+        where = id(self.ground.rows) if block is None else (block.Y.shape, block.Y.dtype.str)
+        return self.loss, self.start.theta.shape, self.start.consequents.shape, len(plan.term_group), where
+
+
+class Refined(NamedTuple):
+    """Rules no worse than the start, and the objective after each iteration, the start's first."""
+
+    rules: Moving
+    history: np.ndarray
+
+
+T = TypeVar("T")
+Asking = Generator[Descent, Refined, T]
+"""What goes its own way and asks for descents on it; see :func:`together`."""
+
+
+def together(ways: Iterable[Asking[T]]) -> list[T]:
+    """Where several ways lead, the descents that they ask for at the same time being made together."""
+    found: dict[int, T] = {}
+    waiting: list[tuple[int, Asking[T], Any]] = [(k, way, None) for k, way in enumerate(ways)]
+    while waiting:
+        asked = []
+        for k, way, answer in waiting:
+            try:
+                asked.append((k, way, way.send(answer)))
+            except StopIteration as end:
+                found[k] = end.value
+        answers = refine_all([descent for _, _, descent in asked])
+        waiting = [(k, way, answer) for (k, way, _), answer in zip(asked, answers, strict=True)]
+    return [found[k] for k in range(len(found))]
+
+
+def refine_all(descents: Sequence[Descent]) -> list[Refined]:
+    """Make descents, those of one shape together."""
+    found: dict[int, Refined] = {}
+    for shape in dict.fromkeys(descent.shape for descent in descents):
+        places = [k for k, descent in enumerate(descents) if descent.shape == shape]
+        found |= zip(places, _refined([descents[k] for k in places]), strict=True)
+    return [found[k] for k in range(len(descents))]
+
+
+def _refined(descents: list[Descent]) -> list[Refined]:
+    """Make descents of one shape."""
+    like_one, loss = descents[0].start, descents[0].loss
+    low, high = (np.stack(part) for part in zip(*(one.bounds for one in descents), strict=True))
+    first = np.clip(np.stack([one.start.flat() for one in descents]), low, high)
+    start, pulls = like_one.like(first), Pulls.several([one.pulls for one in descents])
+    prices = np.stack([one.ground.plan.prices(begun) for one, begun in zip(descents, start.theta, strict=True)])
+    weight = np.asarray([one.ground.weight for one in descents])
+    data = _Stack([one.ground for one in descents])
+
+    def objective(which: np.ndarray, flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rules = like_one.like(flat)
+        held = Pulls(pulls.ridge[which], pulls.start[which], pulls.small[which])
+        begun = Moving(start.theta[which], start.consequents[which])
+        found = data.slope(which, loss, rules) + held(rules, begun, prices[which])
+        if loss.level_is_free:
+            # Rounding alone would set it in motion, and L-BFGS, which knows nothing of it, makes that grow.
+            found.consequents[:] -= found.consequents.mean(axis=-1, keepdims=True)
+        return found.loss / weight[which], found.flat() / weight[which, None]
+
+    with at_work:
+        best, histories = descend(
+            objective,
+            first,
+            low,
+            high,
+            max_iter=[one.max_iter for one in descents],
+            tol=[one.tol for one in descents],
+            stop=[one.stop for one in descents],
+        )
+    return [Refined(like_one.like(one), history) for one, history in zip(best, histories, strict=True)]
+
+
+class _Stack:
+    """Rows of several grounds as one array where they are small, or ground by ground."""
+
+    def __init__(self, grounds: list[Ground]):
+        self.grounds = grounds
+        self._which: np.ndarray | None = None
+        self._parts: list[tuple[np.ndarray, Prepared | None]] = []
+
+    def slope(self, which: np.ndarray, loss: OutputLoss, rules: Moving) -> Moving:
+        """The loss of rules of some members, each on its own rows, and its slope."""
+        if self._which is None or not np.array_equal(which, self._which):
+            self._which, self._parts = which, list(self._in_parts(which, rules.theta.shape[-2]))
+        found = Moving(np.empty_like(rules.theta), np.empty_like(rules.consequents), np.empty(len(which)))
+        for part, samples in self._parts:
+            own = Moving(rules.theta[part], rules.consequents[part])
+            if samples is None:
+                one = self.grounds[which[part[0]]].rows.sum(partial(slope, loss, own))
+            else:
+                one = slope(loss, own, samples)
+            found.theta[part], found.consequents[part], found.loss[part] = one.theta, one.consequents, one.loss
+        return found
+
+    def _in_parts(self, which: np.ndarray, n_rules: int) -> Iterator[tuple[np.ndarray, Prepared | None]]:
+        """Members whose rows are one array, or the same: as many as a processor's cache holds."""
+        by_ground: dict[int, list[int]] = {}
+        for k, member in enumerate(which):
+            by_ground.setdefault(id(self.grounds[member]), []).append(k)
+        block = self.grounds[which[0]].block
+        if block is None:
+            for places in by_ground.values():
+                yield np.asarray(places), None
+            return
+        n, n_inputs = block.conditions.shape
+        most = max(1, STACKED // (n * max(n_rules * block.Y.shape[0], n_inputs)))
+        if most == 1:
+            for places in by_ground.values():
+                for place in places:
+                    yield np.asarray([place]), self.grounds[which[place]].block
+            return
+        for first in range(0, len(which), most):
+            part = np.arange(first, min(first + most, len(which)))
+            blocks = [self.grounds[member].block for member in which[part]]
+            yield part, Prepared(*(np.stack(column) for column in zip(*blocks, strict=True)))
 
 
 def refine(
@@ -438,60 +669,10 @@ def refine(
     *,
     max_iter: int,
     tol: float = 1e-6,
-    stop: Callable[[], bool] = lambda: False,
-) -> tuple[Moving, np.ndarray]:
-    """Rules no worse than the start, and the objective after each iteration, the start's first.
-
-    Parameters
-    ----------
-    rows : Rows
-        Standardised samples, their labels, and the weights the loss should give them.
-    plan : Plan
-    start : Moving
-        Where a rule has no condition on a column it gets none.
-    loss : OutputLoss
-    pulls : Pulls
-    max_iter : int
-    tol : float
-        Stop once an iteration improves the objective by no more than this share.
-    stop : callable
-        Called after each iteration; a true answer ends the descent.
-    """
-    weight = rows.weight
-    rows = rows.prepared(plan.prepare)
-    low, high = _bounds(start, plan)
-    start = start.like(np.clip(start.flat(), low, high))
-    first, prices = start.flat(), plan.prices(start.theta)
-
-    def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        rules = start.like(flat)
-        found = rows.sum(partial(slope, loss, rules)) + pulls(rules, start, prices)
-        if loss.level_is_free:
-            # Rounding alone would set it in motion, and L-BFGS, which knows nothing of it, makes that grow.
-            found.consequents[:] -= found.consequents.mean(axis=2, keepdims=True)
-        return found.loss / weight, found.flat() / weight
-
-    history = [objective(first)[0]]
-    best = first
-
-    def step(intermediate_result: object) -> None:
-        nonlocal best
-        history.append(float(intermediate_result.fun))  # type: ignore[attr-defined]
-        best = np.array(intermediate_result.x)  # type: ignore[attr-defined]
-        if stop():
-            raise StopIteration
-
-    with at_work:
-        minimize(
-            objective,
-            first,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=Bounds(low, high),
-            callback=step,
-            options={"maxiter": max_iter, "maxcor": 20, "ftol": tol, "gtol": 0.0, "maxfun": 10 * max_iter},
-        )
-    return start.like(best), np.asarray(history)
+    stop: Callable[[], bool] | None = None,
+) -> Refined:
+    """One descent by itself; see :class:`Descent`."""
+    return refine_all([Descent(Ground.of(rows, plan), start, loss, pulls, max_iter, tol, stop)])[0]
 
 
 def _bounds(rules: Moving, plan: Plan) -> tuple[np.ndarray, np.ndarray]:

@@ -27,7 +27,8 @@ from ..rows.target import class_of
 from ..rules.base import Cells, Conditions
 from ..rules.links import Link, Softmax
 from .estimators import decision
-from .recipe import Problem, Recipe, conditions_of, improved, least_squares, members, rule_base
+from .recipe import Problem, Recipe, conditions_of, ground_of, improved, least_squares, members, rule_base
+from .refine import Asking, Ground, together
 from .simplify import Limit
 
 __all__ = [
@@ -68,6 +69,8 @@ class Grid:
             yield {"width_scale": width_scale, "alpha": alpha} | {name: getattr(limit, name) for name in given}
 
 
+BUNDLED = 2**19
+"""Numbers in the test parts of folds that are gone through together."""
 JUDGED = 3
 """Numbers by which a candidate is judged."""
 
@@ -115,13 +118,21 @@ class Fold:
         formula = partial(_said_by_clusters, self.problem, found)
         return self.judge(formula, formula(Cells(self.X)), self.problem.kind.link(recipe))
 
-    def score_rules(self, found: Clusters, recipe: Recipe, grid: Grid) -> np.ndarray:
-        """How the rules made of these clusters do, (width_scales, alphas, limits, 3)."""
-        sums, scores = members(self.problem, found), np.empty((*grid.shape, JUDGED))
-        score = self._score_refined if recipe.refine else self._score_path
-        for h, width_scale in enumerate(grid.width_scales):
-            scores[h] = score(conditions_of(self.problem, found, sums, width_scale), recipe, grid)
-        return scores
+    def score_plain(self, found: Clusters, recipe: Recipe, grid: Grid) -> np.ndarray:
+        """How rules made of these clusters by least squares do, (width_scales, alphas, 1, 3)."""
+        return np.stack([self._score_path(conditions, recipe, grid) for conditions in self._drafts(found, grid)])
+
+    def score_refined(self, found: Clusters, recipe: Recipe, grid: Grid) -> Iterator[Asking[np.ndarray]]:
+        """How refined rules do: ways to the scores (limits, 3) of each width and penalty."""
+        for conditions in self._drafts(found, grid):
+            ground = ground_of(self.problem, conditions)
+            for alpha in grid.alphas:
+                yield self._refined(conditions, replace(recipe, alpha=alpha), grid.limits, ground)
+
+    def _drafts(self, found: Clusters, grid: Grid) -> Iterator[Conditions]:
+        sums = members(self.problem, found)
+        for width_scale in grid.width_scales:
+            yield conditions_of(self.problem, found, sums, width_scale)
 
     def _score_path(self, conditions: Conditions, recipe: Recipe, grid: Grid) -> np.ndarray:
         """How rules by least squares do (alphas, 1, 3), whose outputs for all penalties are one product."""
@@ -139,18 +150,15 @@ class Fold:
             ]
         )
 
-    def _score_refined(self, conditions: Conditions, recipe: Recipe, grid: Grid) -> np.ndarray:
-        """How refined rules do (alphas, limits, 3)."""
-        scores = np.empty((*grid.shape[1:], JUDGED))
-        for a, alpha in enumerate(grid.alphas):
-            # One penalty at a time, as the plain model has it: descent makes much of a difference in the last bit.
-            [consequents] = least_squares(self.problem, conditions, recipe.order, [alpha])
-            this = replace(recipe, alpha=alpha)
-            found, _ = improved(self.problem, conditions, consequents, this, grid.limits)
-            for c, one in enumerate(found):
-                rules = rule_base(self.problem, *one, this)
-                scores[a, c] = self.judge(rules.outputs, rules.outputs(Cells(self.X)), rules.link, rules.size)
-        return scores
+    def _refined(
+        self, conditions: Conditions, recipe: Recipe, limits: list[Limit], ground: Ground
+    ) -> Asking[np.ndarray]:
+        # One penalty at a time, as the plain model has it: descent makes much of a difference in the last bit.
+        [consequents] = least_squares(self.problem, conditions, recipe.order, [recipe.alpha])
+        found = yield from improved(self.problem, conditions, consequents, recipe, limits, ground=ground)
+        each = (rule_base(self.problem, *one, recipe) for one in found.rules)
+        X = Cells(self.X)
+        return np.asarray([self.judge(rules.outputs, rules.outputs(X), rules.link, rules.size) for rules in each])
 
 
 def _brier(odds: np.ndarray, y: np.ndarray, labels: np.ndarray, weight: np.ndarray | None) -> float:
@@ -340,13 +348,25 @@ class Search:
             for candidate, row in zip(self.candidates, votes, strict=True)
         ]
         best = first.index(highest(first))
-        tasks = [delayed(_make_rules)(one, solved) for one, (_, solved) in zip(work, votes[best], strict=True)]
-        scores = np.stack(self._run(tasks, progress), axis=-2)
-        return first + self._rule_trials(2, first[best].params, scores)
+        solved = [solved for _, solved in votes[best]]
+        tasks = [delayed(_make_rules)([(work[k], solved[k]) for k in part]) for part in self._bundles]
+        scores = [one for bundle in self._run(tasks, progress, list(map(len, self._bundles))) for one in bundle]
+        return first + self._rule_trials(2, first[best].params, np.stack(scores, axis=-2))
 
     def _joint(self, shape: Candidate, work: list[_Work], progress: Progress) -> list[Trial]:
         """Every clustering with all its widths and penalties."""
-        scores = self._over_candidates(_cluster_and_make_rules, work, progress)
+        tasks = [
+            delayed(_cluster_and_make_rules)([work[k] for k in part], chunk)
+            for part in self._bundles
+            for chunk in self._chunks
+        ]
+        done = iter(self._run(tasks, progress, [len(part) for part in self._bundles for _ in self._chunks]))
+        by_fold = [
+            one
+            for _ in self._bundles
+            for one in zip(*(row for _ in self._chunks for row in next(done)), strict=True)
+        ]
+        scores = list(zip(*by_fold, strict=True))
         return [
             trial
             for candidate, row in zip(self.candidates, scores, strict=True)
@@ -363,18 +383,28 @@ class Search:
         bounds = np.linspace(0, len(self.candidates), n_chunks + 1).astype(int)
         return [self.candidates[low:high] for low, high in pairwise(bounds)]
 
+    @property
+    def _bundles(self) -> list[np.ndarray]:
+        """Folds that are gone through together, by number: small ones are, for what a step costs beside sums."""
+        one = self.folds[0]
+        most = max(1, BUNDLED // (len(one.X) * one.X.shape[1]))
+        n_bundles = max(-(-len(self.folds) // most), min(len(self.folds), effective_n_jobs(self.n_jobs)))
+        return np.array_split(np.arange(len(self.folds)), n_bundles)
+
     def _over_candidates(self, fn: Task, work: list[_Work], progress: Progress) -> list[list]:
         """``fn(work, candidate)`` as rows of candidates by columns of folds."""
         tasks = [delayed(_each)(fn, one, chunk) for one in work for chunk in self._chunks]
-        done = iter(self._run(tasks, progress))
+        done = iter(self._run(tasks, progress, [1] * len(tasks)))
         by_fold = [[result for _ in self._chunks for result in next(done)] for _ in work]
         return [list(row) for row in zip(*by_fold, strict=True)]
 
-    def _run(self, work: list, progress: Progress) -> list:
+    def _run(self, work: list, progress: Progress, steps: list[int]) -> list:
+        """What work gives, each of which is so many steps."""
         results = []
-        for result in Parallel(n_jobs=self.n_jobs, return_as="generator")(work):
+        for result, n in zip(Parallel(n_jobs=self.n_jobs, return_as="generator")(work), steps, strict=True):
             results.append(result)
-            progress.step()
+            for _ in range(n):
+                progress.step()
         return results
 
 
@@ -401,12 +431,19 @@ def _vote(work: _Work, candidate: Candidate) -> tuple[Judged, Clusters]:
     return work.fold.score_clusters(found, work.recipe), found
 
 
-def _make_rules(work: _Work, found: Clusters) -> np.ndarray:
-    return work.fold.score_rules(found, work.recipe, work.grid)
+def _make_rules(found: list[tuple[_Work, Clusters]]) -> list[np.ndarray]:
+    """How rules made of clusters do, (width_scales, alphas, limits, 3) for each."""
+    if not found[0][0].recipe.refine:
+        return [work.fold.score_plain(solved, work.recipe, work.grid) for work, solved in found]
+    grid = found[0][0].grid
+    ways = [way for work, solved in found for way in work.fold.score_refined(solved, work.recipe, grid)]
+    return list(np.reshape(together(ways), (len(found), *grid.shape, JUDGED)))
 
 
-def _cluster_and_make_rules(work: _Work, candidate: Candidate) -> np.ndarray:
-    return _make_rules(work, work.clusters(candidate))
+def _cluster_and_make_rules(works: list[_Work], candidates: list[Candidate]) -> list[list[np.ndarray]]:
+    """The same for folds and candidates, which are first clustered: a list for each candidate."""
+    scores = _make_rules([(work, work.clusters(candidate)) for candidate in candidates for work in works])
+    return [scores[k : k + len(works)] for k in range(0, len(scores), len(works))]
 
 
 def _prefixed(candidate: Candidate) -> Candidate:

@@ -18,17 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._array import Array, array_namespace, like, softmax, to_numpy
-from ..rows.base import Rows
-from .refine import Moving, OutputLoss, Plan, Prepared, Pulls, cost, refine
+from .refine import STACKED, Asking, Descent, Ground, Moving, OutputLoss, Plan, Prepared, Pulls
 
 __all__ = ["NO_LIMIT", "Limit", "concise", "impacts"]
 
+TRIED_AT_ONCE = 8
+"""Parts that are tried to leave out together."""
 TINY = np.finfo(float).tiny
 STEP_ITERATIONS = 40
 """Of the descent after each step, at most."""
@@ -55,20 +56,18 @@ class Limit(NamedTuple):
 NO_LIMIT = Limit()
 
 
-def impacts(ready: Rows, plan: Plan, rules: Moving, *, doubtful: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def impacts(ground: Ground, rules: Moving, *, doubtful: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """How much conditions and terms change: the standard deviation over rows of what each adds, twice (R, J).
 
     Parameters
     ----------
-    ready : Rows
-        As the plan prepares them.
-    plan : Plan
+    ground : Ground
     rules : Moving
     doubtful : bool
         Whether rows count for a condition by how much its rule is in doubt, and for a term by how much it fires.
     """
-    sums = ready.sum(partial(_additions, plan, rules, doubtful))
-    spread = np.sqrt(np.maximum(sums.second - sums.first**2 / np.maximum(sums.mass, TINY), 0.0) / ready.weight)
+    sums = ground.rows.sum(partial(_additions, ground.plan, rules, doubtful))
+    spread = np.sqrt(np.maximum(sums.second - sums.first**2 / np.maximum(sums.mass, TINY), 0.0) / ground.weight)
     # of a term, over all outputs
     return spread[:, :, 0], np.sqrt(np.sum(spread[:, :, 1:] ** 2, axis=2))
 
@@ -96,31 +95,49 @@ def _additions(plan: Plan, rules: Moving, doubtful: bool, samples: Prepared) -> 
     if n_inputs > 1:
         kinds.append((samples.conclusions, plan.term_group, rules.consequents, 1))
     for inputs, group, coefficients, k in kinds:
-        for j in range(len(plan.space.total)):
-            parts = _added(inputs, counted[k], coefficients, np.flatnonzero(group == j))
-            for sums, part in zip(found, parts, strict=True):
-                sums[:, j, k : k + part.shape[1]] = part
+        mass = to_numpy(xp.sum(counted[k], axis=1))[:, None, None]
+        for columns, members in _alike(group, coefficients.shape[0] * coefficients.shape[2] * len(inputs)):
+            first, second = _added(inputs, counted[k], coefficients, members)
+            place = np.ix_(np.arange(n_rules), columns, np.arange(k, k + first.shape[2]))
+            found.mass[place], found.first[place], found.second[place] = mass, first, second
     return found
 
 
-def _added(inputs: Array, counts: Array, coefficients: np.ndarray, member: np.ndarray) -> list[np.ndarray]:
-    """What rows count for each rule (R, k), summed; what some inputs add to its k outputs; and its square."""
+def _alike(group: np.ndarray, elements: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Columns with the same number of inputs (k,), and which inputs (k, size): so many as keep arrays small."""
+    present, size = np.unique(group[group >= 0], return_counts=True)
+    most = max(1, STACKED // elements)
+    for one in np.unique(size):
+        columns = present[size == one]
+        for first in range(0, len(columns), most):
+            part = columns[first : first + most]
+            yield part, np.stack([np.flatnonzero(group == j) for j in part])
+
+
+def _added(inputs: Array, counts: Array, coefficients: np.ndarray, members: np.ndarray) -> list[np.ndarray]:
+    """What the inputs of columns add to the k outputs of each rule (R, columns, k), summed, and its squares."""
     xp = array_namespace(inputs)
-    part = xp.take(inputs, xp.asarray(member, device=getattr(inputs, "device", None)), axis=1)
-    adds = xp.matmul(part, like(coefficients[:, member], part))  # (R, n, k)
-    sums = (xp.ones_like(adds), adds, adds * adds)
-    return [to_numpy(xp.matmul(counts[:, None, :], one)[:, 0, :]) for one in sums]
+    n_rules, _, n_outputs = coefficients.shape
+    (n_columns, size), n = members.shape, inputs.shape[0]
+    flat = xp.asarray(members.ravel(), device=getattr(inputs, "device", None))
+    part = xp.reshape(xp.take(inputs, flat, axis=1).T, (n_columns, size, n))
+    own = np.moveaxis(coefficients[:, members], (1, 3), (0, 2)).reshape(n_columns, n_rules * n_outputs, size)
+    adds = xp.reshape(xp.matmul(like(own, part), part), (n_columns, n_rules, n_outputs, n))
+    weighed = adds * counts[None, :, None, :]
+    sums = (xp.sum(weighed, axis=-1), xp.sum(weighed * adds, axis=-1))
+    return [np.moveaxis(to_numpy(one), 0, 1) for one in sums]
 
 
-def least_said(ready: Rows, plan: Plan, rules: Moving) -> Moving:
+def least_said(ground: Ground, rules: Moving) -> Moving:
     """The same model said with the fewest conditions.
 
     Where every rule asks about a column, what the weakest asks is taken from all; rules without any condition are
     one.
     """
+    plan = ground.plan
     if len(rules.theta) == 1:
         return rules
-    theta, strength = rules.theta.copy(), impacts(ready, plan, rules)[0]
+    theta, strength = rules.theta.copy(), impacts(ground, rules)[0]
     for j in np.flatnonzero(plan.conditions_in(rules).all(axis=0)):
         about = plan.group == j
         squares = (
@@ -151,15 +168,14 @@ def _merged(rules: Moving, which: np.ndarray) -> Moving:
 
 
 def concise(
-    rows: Rows,
-    plan: Plan,
+    ground: Ground,
     rules: Moving,
     loss: OutputLoss,
     pulls: Pulls,
     limits: Sequence[Limit],
     *,
     max_iter: int,
-) -> list[Moving]:
+) -> Asking[list[Moving]]:
     """Rules within each of the limits, refined on what is left; without a limit the rules as they are.
 
     Limits of which each is tighter than the last share the way down.
@@ -168,11 +184,11 @@ def concise(
     alone = len(rules.theta) == 1  # and has no conditions that would count
     found |= {limit: rules for limit in limits if alone and limit.terms is None}
     for asked in _nested({limit for limit in limits if limit not in found}):
-        way = _Way(rows, plan, loss, replace(pulls, start=0.0))
+        way = _Way(ground, loss, replace(pulls, start=0.0))
         for doubtful in (False, True):
-            way.down(rules, asked, doubtful, max_iter)
+            yield from way.down(rules, asked, doubtful, max_iter)
         found |= {limit: way.best(limit) for limit in asked}
-    return [_rest_last(found[limit], plan) for limit in limits]
+    return [_rest_last(found[limit], ground.plan) for limit in limits]
 
 
 def _rest_last(rules: Moving, plan: Plan) -> Moving:
@@ -197,30 +213,31 @@ def _nested(limits: set[Limit]) -> list[list[Limit]]:
 class _Way:
     """The way down to shorter rules, and what it met."""
 
-    rows: Rows
-    plan: Plan
+    ground: Ground
     loss: OutputLoss
     pulls: Pulls
     """None of them towards the start: what was cut has to be made up for."""
     met: list[tuple[float, Moving]] = field(default_factory=list)
     """Rules with their objective."""
 
-    @cached_property
-    def ready(self) -> Rows:
-        return self.rows.prepared(self.plan.prepare)
+    @property
+    def plan(self) -> Plan:
+        return self.ground.plan
 
-    def down(self, rules: Moving, limits: Sequence[Limit], doubtful: bool, max_iter: int) -> None:
+    def down(self, rules: Moving, limits: Sequence[Limit], doubtful: bool, max_iter: int) -> Asking[None]:
         """Meet rules within each limit, the loosest first."""
-        rules = least_said(self.ready, self.plan, rules)
+        rules = least_said(self.ground, rules)
         for limit in limits:
-            rules = self.cut(rules, limit, doubtful)
-            kept = self.polished(rules, max_iter)
+            rules = yield from self.cut(rules, limit, doubtful)
+            kept = yield from self.polished(rules, max_iter)
             busy = self.without_idle(kept)  # not before: rules that were just cut look idle and are not
             if len(busy.theta) < len(kept.theta):
-                kept = self.polished(self.cut(busy, limit, doubtful), max_iter)
+                fewer = yield from self.cut(busy, limit, doubtful)
+                kept = yield from self.polished(fewer, max_iter)
             # To make rules without conditions one is to have fewer rules, and the others are longer on average.
-            kept = least_said(self.ready, self.plan, self.without_idle_parts(kept, limit))
-            self.meet(self.cut(kept, limit, doubtful))
+            kept = least_said(self.ground, self.without_idle_parts(kept, limit))
+            short = yield from self.cut(kept, limit, doubtful)
+            self.meet(short)
 
     def meet(self, rules: Moving) -> None:
         self.met.append((self.objective(rules), rules))
@@ -232,15 +249,15 @@ class _Way:
     def objective(self, rules: Moving) -> float:
         """What descent goes down on, wherever rules began."""
         found = self._loss(rules) + self.pulls(rules, rules, self.plan.prices(rules.theta)).loss
-        return found / self.rows.weight
+        return float(found / self.ground.weight)
 
-    def polished(self, rules: Moving, max_iter: int) -> Moving:
-        return refine(self.rows, self.plan, rules, self.loss, self.pulls, max_iter=max_iter)[0]
+    def polished(self, rules: Moving, max_iter: int) -> Asking[Moving]:
+        return (yield Descent(self.ground, rules, self.loss, self.pulls, max_iter)).rules
 
-    def settled(self, rules: Moving) -> Moving:
+    def settled(self, rules: Moving) -> Asking[Moving]:
         """The rules after a short descent."""
         start = rules.rounded(self.loss)
-        return refine(self.rows, self.plan, start, self.loss, self.pulls, max_iter=STEP_ITERATIONS, tol=1e-5)[0]
+        return (yield Descent(self.ground, start, self.loss, self.pulls, STEP_ITERATIONS, tol=1e-5)).rules
 
     def too_many(self, rules: Moving, limit: Limit) -> tuple[int, int]:
         """How many conditions and terms more there are than the limit allows; a single rule has no conditions."""
@@ -255,12 +272,13 @@ class _Way:
     def _is_within(self, rules: Moving, limit: Limit) -> bool:
         return not any(self.too_many(rules, limit))
 
-    def cut(self, rules: Moving, limit: Limit, doubtful: bool) -> Moving:
+    def cut(self, rules: Moving, limit: Limit, doubtful: bool) -> Asking[Moving]:
         """Rules as short as allowed, what decides least gone, half of what is too much at a time."""
         while any(over := self.too_many(rules, limit)):
             rules = self._without_least(rules, [-(-n // 2) for n in over], doubtful)
             if max(over) > 1:
-                rules = least_said(self.ready, self.plan, self.settled(rules))
+                settled = yield from self.settled(rules)
+                rules = least_said(self.ground, settled)
         return rules
 
     def without_idle(self, rules: Moving) -> Moving:
@@ -268,7 +286,7 @@ class _Way:
         full = self._loss(rules)
         while len(rules.theta) > 1:
             fewer = list(self._with_one_less(rules))
-            losses = [self._loss(one) for one in fewer]
+            losses = self._losses(fewer)
             best = int(np.argmin(losses))
             if losses[best] > full + IDLE * abs(full):
                 break
@@ -287,27 +305,37 @@ class _Way:
 
     def without_idle_parts(self, rules: Moving, limit: Limit) -> Moving:
         """The rules less what is limited and adds nothing, those parts of the least impact first."""
-        most = self._loss(rules) + IDLE * self.rows.weight
-        impact = np.stack(impacts(self.ready, self.plan, rules))
+        most = self._loss(rules) + IDLE * self.ground.weight
+        impact = np.stack(impacts(self.ground, rules))
         order = np.argsort(impact, axis=None, kind="stable")
         limited = np.asarray([most is not None for most in limit])[:, None, None]
-        for place in order[(self._present(rules) & limited).ravel()[order]]:
-            kept = self._present(rules)
-            kept.ravel()[place] = False
-            fewer = self._only(rules, *kept)
-            if self._loss(fewer) <= most:
-                rules = fewer
+        left = order[(self._present(rules) & limited).ravel()[order]].tolist()
+        while left:
+            fewer = [self._without(rules, place) for place in left[:TRIED_AT_ONCE]]
+            idle = np.flatnonzero(self._losses(fewer) <= most)
+            tried = int(idle[0]) + 1 if len(idle) else len(fewer)
+            rules, left = fewer[tried - 1] if len(idle) else rules, left[tried:]
         return rules
 
+    def _without(self, rules: Moving, place: int) -> Moving:
+        kept = self._present(rules)
+        kept.ravel()[place] = False
+        return self._only(rules, *kept)
+
     def _loss(self, rules: Moving) -> float:
-        return float(self.ready.sum(partial(cost, self.loss, rules)))
+        return float(self.ground.cost(self.loss, rules))
+
+    def _losses(self, several: Sequence[Moving]) -> np.ndarray:
+        """Of several rules of one shape."""
+        stacked = Moving(np.stack([one.theta for one in several]), np.stack([one.consequents for one in several]))
+        return self.ground.cost(self.loss, stacked)
 
     def _present(self, rules: Moving) -> np.ndarray:
         """Which rules have a condition and which a term of which columns, (2, R, J)."""
         return np.stack([self.plan.conditions_in(rules), self.plan.terms_in(rules)])
 
     def _without_least(self, rules: Moving, over: Sequence[int], doubtful: bool) -> Moving:
-        kept, found = self._present(rules), impacts(self.ready, self.plan, rules, doubtful=doubtful)
+        kept, found = self._present(rules), impacts(self.ground, rules, doubtful=doubtful)
         for there, impact, n in zip(kept, found, over, strict=True):
             order = np.argsort(np.where(there, impact, np.inf), axis=None, kind="stable")
             there.ravel()[order[:n]] = False
