@@ -342,8 +342,8 @@ def improved(
     n_together = int(TOGETHER * recipe.refine) if loss.own else 0
     if n_together:
         first = replace(loss, own=0.0)
-        moving, _ = yield Descent(ground, moving, first, pulls, n_together, stop=stop)
-    moving, history = yield Descent(ground, moving, loss, pulls, recipe.refine - n_together, stop=stop)
+        [(moving, _)] = yield [Descent(ground, moving, first, pulls, n_together, stop=stop)]
+    [(moving, history)] = yield [Descent(ground, moving, loss, pulls, recipe.refine - n_together, stop=stop)]
     found = yield from concise(ground, moving, loss, pulls, limits, max_iter=recipe.refine)
     return Improved([(plan.conditions(one), plan.conclusions(one)) for one in found], history)
 

@@ -55,6 +55,7 @@ __all__ = [
     "Pulls",
     "Refined",
     "SquaredError",
+    "abreast",
     "cost",
     "plan_of",
     "refine",
@@ -553,24 +554,34 @@ class Refined(NamedTuple):
 
 
 T = TypeVar("T")
-Asking = Generator[Descent, Refined, T]
-"""What goes its own way and asks for descents on it; see :func:`together`."""
+Asking = Generator[list[Descent], list[Refined], T]
+"""What goes its own way and asks for descents on it, several at once; see :func:`together`."""
+
+
+def abreast(ways: Iterable[Asking[T]]) -> Asking[list[T]]:
+    """Several ways as one that asks for what all of them ask for at the same time."""
+    found: dict[int, T] = {}
+    going: list[tuple[int, Asking[T], Any]] = [(k, way, None) for k, way in enumerate(ways)]
+    while going:
+        asked: list[tuple[int, Asking[T], list[Descent]]] = []
+        for k, way, answers in going:
+            try:
+                asked.append((k, way, way.send(answers)))
+            except StopIteration as end:
+                found[k] = end.value
+        given = iter((yield [descent for *_, descents in asked for descent in descents]) if asked else [])
+        going = [(k, way, [next(given) for _ in descents]) for k, way, descents in asked]
+    return [found[k] for k in range(len(found))]
 
 
 def together(ways: Iterable[Asking[T]]) -> list[T]:
     """Where several ways lead, the descents that they ask for at the same time being made together."""
-    found: dict[int, T] = {}
-    waiting: list[tuple[int, Asking[T], Any]] = [(k, way, None) for k, way in enumerate(ways)]
-    while waiting:
-        asked = []
-        for k, way, answer in waiting:
-            try:
-                asked.append((k, way, way.send(answer)))
-            except StopIteration as end:
-                found[k] = end.value
-        answers = refine_all([descent for _, _, descent in asked])
-        waiting = [(k, way, answer) for (k, way, _), answer in zip(asked, answers, strict=True)]
-    return [found[k] for k in range(len(found))]
+    way, answers = abreast(ways), None
+    while True:
+        try:
+            answers = refine_all(way.send(answers))  # type: ignore[arg-type]
+        except StopIteration as end:
+            return end.value
 
 
 def refine_all(descents: Sequence[Descent]) -> list[Refined]:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._array import Array, array_namespace, like, softmax, to_numpy
-from .refine import STACKED, Asking, Descent, Ground, Moving, OutputLoss, Plan, Prepared, Pulls
+from .refine import STACKED, Asking, Descent, Ground, Moving, OutputLoss, Plan, Prepared, Pulls, abreast
 
 __all__ = ["NO_LIMIT", "Limit", "concise", "impacts"]
 
@@ -185,8 +185,7 @@ def concise(
     found |= {limit: rules for limit in limits if alone and limit.terms is None}
     for asked in _nested({limit for limit in limits if limit not in found}):
         way = _Way(ground, loss, replace(pulls, start=0.0))
-        for doubtful in (False, True):
-            yield from way.down(rules, asked, doubtful, max_iter)
+        yield from abreast(way.down(rules, asked, doubtful, max_iter) for doubtful in (False, True))
         found |= {limit: way.best(limit) for limit in asked}
     return [_rest_last(found[limit], ground.plan) for limit in limits]
 
@@ -252,12 +251,14 @@ class _Way:
         return float(found / self.ground.weight)
 
     def polished(self, rules: Moving, max_iter: int) -> Asking[Moving]:
-        return (yield Descent(self.ground, rules, self.loss, self.pulls, max_iter)).rules
+        [refined] = yield [Descent(self.ground, rules, self.loss, self.pulls, max_iter)]
+        return refined.rules
 
     def settled(self, rules: Moving) -> Asking[Moving]:
         """The rules after a short descent."""
         start = rules.rounded(self.loss)
-        return (yield Descent(self.ground, start, self.loss, self.pulls, STEP_ITERATIONS, tol=1e-5)).rules
+        [refined] = yield [Descent(self.ground, start, self.loss, self.pulls, STEP_ITERATIONS, tol=1e-5)]
+        return refined.rules
 
     def too_many(self, rules: Moving, limit: Limit) -> tuple[int, int]:
         """How many conditions and terms more there are than the limit allows; a single rule has no conditions."""
