@@ -1,6 +1,7 @@
 """Rules made shorter: what changes nothing, what limits mean, and that accuracy does not collapse."""
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,8 +12,22 @@ from sessc import TSKClassifier, TSKRegressor
 from sessc.rows.arrays import ArrayRows
 from sessc.rows.columns import Category, Number
 from sessc.rows.extent import standardized
-from sessc.tsk.refine import CrossEntropy, Ground, Moving, Pulls, SquaredError, plan_of, refine, slope, together
-from sessc.tsk.simplify import NO_LIMIT, Limit, concise, impacts, least_said
+from sessc.tsk.refine import (
+    CrossEntropy,
+    Descent,
+    Ground,
+    Moving,
+    Prepared,
+    Pulls,
+    SquaredError,
+    plan_of,
+    promise,
+    refine,
+    refine_all,
+    slope,
+    together,
+)
+from sessc.tsk.simplify import NO_LIMIT, Limit, _Way, concise, impacts, least_said
 
 COLUMNS = (Number("a"), Number("b"), Number("c"), Category("d", (0, 1, 2)), Category("e", (0, 1)))
 LOSSES = [CrossEntropy(own=0.3), SquaredError(own=0.3)]
@@ -58,10 +73,10 @@ def answers(rows, plan, rules):
 
 
 def cost(rows, plan, rules, loss, pulls):
-    """What descent goes down on, wherever rules began."""
+    """What descent of short rules goes down on, wherever rules began."""
     ready = rows.prepared(plan.prepare)
-    held = Pulls(ridge=pulls.ridge, small=pulls.small)
-    return (ready.sum(partial(slope, loss, rules)) + held(rules, rules, plan.prices(rules.theta))).loss
+    held = Pulls(ridge=pulls.ridge, small=loss.firm * pulls.small)
+    return (ready.sum(partial(slope, loss, rules)) + held(rules, rules, plan.prices(0 * rules.theta))).loss
 
 
 @pytest.mark.parametrize("order", [0, 1])
@@ -150,6 +165,80 @@ def test_to_allow_more_on_one_way_is_never_worse(loss, order):
         rows, plan, pulls, _, found = shortened(np.random.default_rng(seed), loss, order, limits)
         costs = [cost(rows, plan, short, loss, pulls) for short in found]
         assert np.all(np.diff(costs) >= -1e-9 * np.abs(costs[0]))
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("order", [0, 1])
+def test_what_rules_could_gain_is_what_each_row_tells(rng, loss, order):
+    """The slope along what is not asked yet, and the squares of what rows add to it, a row at a time."""
+    rows, plan = table(rng, loss)
+    rules, block = some_rules(rng, plan, loss, order), plan.prepare(rows._kept_blocks[0])
+    block = block._replace(weight=rng.integers(1, 3, size=len(block.conditions)).astype(float))
+    slopes, squares = 0.0, 0.0
+    for n in range(len(block.conditions)):
+        one = Prepared(block.conditions[n : n + 1], block.conclusions[n : n + 1], block.Y[:, n : n + 1], None)
+        adds = slope(loss, rules, one).theta
+        slopes, squares = slopes + block.weight[n] * adds, squares + block.weight[n] * adds**2
+    found = promise(loss, rules, block)
+    np.testing.assert_allclose(found.slope, slopes, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.information, squares, rtol=1e-9, atol=1e-12)
+    assert found.loss == pytest.approx(slope(loss, rules, block).loss)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_what_was_cut_too_early_comes_back(loss):
+    """Rules that were left with the wrong conditions exchange them for those that the labels have to do with."""
+    rng = np.random.default_rng(0)
+    rows, plan = table(rng, loss, n=300)
+    rules = some_rules(rng, plan, loss, 0, n_rules=3, share=1.0)
+    rules.theta[:, np.isin(plan.group, [0, 3])] = 0.0
+    way = _Way(Ground.of(rows, plan), loss, Pulls(ridge=0.1, small=0.1))
+    [settled] = together([way.settled(rules)])
+    [other] = together([way.exchanged(settled, Limit(2))])
+    assert way.objective(other) < way.objective(settled)
+    assert plan.conditions_in(other)[:, [0, 3]].any(axis=0).all()
+    assert not any(way.too_many(other, Limit(2)))
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_descents_together_are_those_one_by_one(loss, order):
+    """To the last bit, on the same rows or others, with other penalties and for as long as each needs."""
+    grounds = [
+        Ground.of(*table(np.random.default_rng(seed), loss, n=n)) for seed, n in ((0, 90), (1, 90), (2, 71))
+    ]
+    descents = [
+        Descent(
+            ground,
+            some_rules(np.random.default_rng(seed), ground.plan, loss, order, n_rules),
+            loss,
+            Pulls(ridge=ridge, small=0.1),
+            max_iter,
+        )
+        for seed, (ground, ridge, n_rules, max_iter) in enumerate(product(grounds, (0.01, 1.0), (3, 4), (5, 60)))
+    ]
+    for one, found in zip(descents, refine_all(descents), strict=True):
+        [alone] = refine_all([one])
+        np.testing.assert_array_equal(found.rules.theta, alone.rules.theta)
+        np.testing.assert_array_equal(found.rules.consequents, alone.rules.consequents)
+        np.testing.assert_array_equal(found.history, alone.history)
+
+
+def test_ways_go_on_by_themselves_and_ask_together():
+    asked = []
+
+    def way(name, steps):
+        for k in range(steps):
+            asked.append((name, k))
+            [_] = yield [ask]
+        return name
+
+    rng = np.random.default_rng(0)
+    rows, plan = table(rng, LOSSES[0])
+    ask = Descent(Ground.of(rows, plan), some_rules(rng, plan, LOSSES[0], 0), LOSSES[0], Pulls(), 1)
+    assert together([way("a", 3), way("b", 0), way("c", 2)]) == ["a", "b", "c"]
+    assert asked == [("a", 0), ("c", 0), ("a", 1), ("c", 1), ("a", 2)]
+    assert together([]) == []
 
 
 def test_what_is_asked_for_together_is_found_as_if_asked_for_in_any_order(rng):

@@ -58,6 +58,7 @@ __all__ = [
     "abreast",
     "cost",
     "plan_of",
+    "promise",
     "refine",
     "refine_all",
     "slope",
@@ -91,6 +92,8 @@ class OutputLoss:
     """Whether only the differences between a row's outputs matter."""
     along: ClassVar[float] = 1.0
     """The loss is a convex function of the outputs, less so many times outputs times labels."""
+    firm: ClassVar[float] = 1.0
+    """How firmly short rules are held at asking for little, beside those whose length is free."""
 
     def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
         raise NotImplementedError
@@ -126,6 +129,7 @@ class SquaredError(OutputLoss):
     """The squared difference, as in least squares."""
 
     along: ClassVar[float] = 2.0
+    firm: ClassVar[float] = 0.2
 
     def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
         difference = outputs - Y
@@ -380,14 +384,45 @@ class Prepared(NamedTuple):
 def slope(loss: OutputLoss, rules: Moving, samples: Prepared) -> Moving:
     """The loss of a block of rows, and how it changes with everything that moves."""
     inputs = samples.conditions
+    value, G, dB, _ = _by_row(loss, rules, samples)
+    total = to_numpy(array_namespace(value).sum(value, axis=-1)).astype(float)
+    return Moving(to_numpy(G @ inputs).astype(float), to_numpy(dB).astype(float), total)
+
+
+def _by_row(loss: OutputLoss, rules: Moving, samples: Prepared) -> tuple[Array, Array, Array, Array]:
+    """The loss of each row (..., n), its slope along logits (..., R, n), that along conclusions, and firing."""
+    inputs = samples.conditions
     xp = array_namespace(inputs)
     theta, B = like(rules.theta, inputs), like(rules.consequents, inputs)
     F = softmax(theta @ xp.matrix_transpose(inputs), axis=-2)
     value, along, dB = (_linear if B.shape[-2] > 1 else _constant)(loss, F, B, samples)
     along -= xp.sum(F * along, axis=-2, keepdims=True)
     along *= F
-    total = to_numpy(xp.sum(value, axis=-1)).astype(float)
-    return Moving(to_numpy(along @ inputs).astype(float), to_numpy(dB).astype(float), total)
+    return value, along, dB, F
+
+
+class Promise(NamedTuple):
+    """Sums that tell what could be gained."""
+
+    slope: np.ndarray
+    """Along theta, (R, inputs)."""
+    information: np.ndarray
+    """Squares of what each row adds to it."""
+    loss: np.ndarray
+
+    def __add__(self, other: Any) -> Promise:
+        return Promise(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+def promise(loss: OutputLoss, rules: Moving, samples: Prepared) -> Promise:
+    """How the loss of a block of rows changes with what rules do not ask yet, and how sure that is."""
+    inputs = samples.conditions
+    xp = array_namespace(inputs)
+    value, G, _, _ = _by_row(loss, rules, samples)
+    # A row of weight two is the row twice: its square counts twice, not four times.
+    squares = G * G if samples.weight is None else G * (G / xp.where(samples.weight > 0, samples.weight, 1.0))
+    parts = (G @ inputs, squares @ (inputs * inputs), xp.sum(value))
+    return Promise(*(to_numpy(part).astype(float) for part in parts))
 
 
 def cost(loss: OutputLoss, rules: Moving, samples: Prepared) -> np.ndarray:
@@ -524,6 +559,8 @@ class Descent:
         Stop once an iteration improves the objective by no more than this share.
     stop : callable, optional
         Called after each iteration; a true answer ends the descent.
+    prices : array of shape (R, inputs), optional
+        What squares of coefficients count; by default the less, the more the start asks for.
     """
 
     ground: Ground
@@ -533,6 +570,7 @@ class Descent:
     max_iter: int
     tol: float = 1e-6
     stop: Callable[[], bool] | None = None
+    prices: np.ndarray | None = None
 
     @cached_property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -599,7 +637,8 @@ def _refined(descents: list[Descent]) -> list[Refined]:
     low, high = (np.stack(part) for part in zip(*(one.bounds for one in descents), strict=True))
     first = np.clip(np.stack([one.start.flat() for one in descents]), low, high)
     start, pulls = like_one.like(first), Pulls.several([one.pulls for one in descents])
-    prices = np.stack([one.ground.plan.prices(begun) for one, begun in zip(descents, start.theta, strict=True)])
+    each = zip(descents, start.theta, strict=True)
+    prices = np.stack([one.ground.plan.prices(t) if one.prices is None else one.prices for one, t in each])
     weight = np.asarray([one.ground.weight for one in descents])
     data = _Stack([one.ground for one in descents])
 

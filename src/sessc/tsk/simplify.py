@@ -4,7 +4,9 @@ Half of what is too much goes at a time, with a short descent after each step; w
 There are two ways down. On one what goes first has the least *impact*: the standard deviation of what a condition
 adds over the rows, or a term of a linear conclusion. On the other only rows count about which rules are in doubt:
 a condition decides nothing where its rule holds, or does not, in any case. Neither is better everywhere, so both
-are gone, and of all that was met and is short enough the best is kept: to allow more never makes rules worse.
+are gone, and the better end is taken. What went may be missed later: so conditions that promise most by the slope
+of the loss come back for a third of those that are there, and what then decides least goes, as long as that helps.
+Of all that was met and is short enough the best is kept: to allow more never makes rules worse.
 
 Rules share each row, so that what all of them ask alike decides nothing. Where every rule has a condition on a
 column, the weakest of these is taken from all: the same model with one condition less. And a rule that asks what
@@ -24,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._array import Array, array_namespace, like, softmax, to_numpy
-from .refine import STACKED, Asking, Descent, Ground, Moving, OutputLoss, Plan, Prepared, Pulls, abreast
+from .refine import STACKED, Asking, Descent, Ground, Moving, OutputLoss, Plan, Prepared, Pulls, abreast, promise
 
 __all__ = ["NO_LIMIT", "Limit", "concise", "impacts"]
 
@@ -33,6 +35,8 @@ TRIED_AT_ONCE = 8
 TINY = np.finfo(float).tiny
 STEP_ITERATIONS = 40
 """Of the descent after each step, at most."""
+EXCHANGES = 4
+"""Times that conditions are exchanged for others, at most."""
 IDLE = 1e-3
 """A rule is dropped if the loss without it is at most this share higher, and conditions if the mean loss is
 without all of these at most this much higher."""
@@ -185,7 +189,7 @@ def concise(
     found |= {limit: rules for limit in limits if alone and limit.terms is None}
     for asked in _nested({limit for limit in limits if limit not in found}):
         way = _Way(ground, loss, replace(pulls, start=0.0))
-        yield from abreast(way.down(rules, asked, doubtful, max_iter) for doubtful in (False, True))
+        yield from way.down(rules, asked, max_iter)
         found |= {limit: way.best(limit) for limit in asked}
     return [_rest_last(found[limit], ground.plan) for limit in limits]
 
@@ -223,20 +227,60 @@ class _Way:
     def plan(self) -> Plan:
         return self.ground.plan
 
-    def down(self, rules: Moving, limits: Sequence[Limit], doubtful: bool, max_iter: int) -> Asking[None]:
+    def prices(self, rules: Moving) -> np.ndarray:
+        """What squares of coefficients count: the same whatever rules ask, or few conditions would grow steep."""
+        return self.loss.firm * self.plan.prices(0 * rules.theta)
+
+    def down(self, rules: Moving, limits: Sequence[Limit], max_iter: int) -> Asking[None]:
         """Meet rules within each limit, the loosest first."""
         rules = least_said(self.ground, rules)
         for limit in limits:
-            rules = yield from self.cut(rules, limit, doubtful)
+            ways = yield from abreast(self.cut(rules, limit, doubtful) for doubtful in (False, True))
+            ways = yield from abreast(map(self.settled, ways))
+            rules = yield from self.exchanged(min(ways, key=self.objective), limit)
             kept = yield from self.polished(rules, max_iter)
             busy = self.without_idle(kept)  # not before: rules that were just cut look idle and are not
             if len(busy.theta) < len(kept.theta):
-                fewer = yield from self.cut(busy, limit, doubtful)
+                fewer = yield from self.cut(busy, limit)
+                fewer = yield from self.exchanged(fewer, limit)
                 kept = yield from self.polished(fewer, max_iter)
             # To make rules without conditions one is to have fewer rules, and the others are longer on average.
             kept = least_said(self.ground, self.without_idle_parts(kept, limit))
-            short = yield from self.cut(kept, limit, doubtful)
+            short = yield from self.cut(kept, limit)
             self.meet(short)
+
+    def exchanged(self, rules: Moving, limit: Limit) -> Asking[Moving]:
+        """The rules with conditions that promise more for those that decide least, as long as that helps."""
+        if limit.conditions is None or len(rules.theta) == 1:
+            return rules
+        n, reached = -(-int(self.plan.conditions_in(rules).sum()) // 3), self.objective(rules)
+        for _ in range(EXCHANGES):
+            more = yield from self.settled(self.with_most_promising(rules, n))
+            fewer = yield from self.settled(self._without_least(more, self._half(self.too_many(more, limit))))
+            other = yield from self.settled(self._without_least(fewer, self.too_many(fewer, limit)))
+            value = self.objective(other)
+            if value < (1 - IDLE) * reached:
+                rules, reached = least_said(self.ground, other), value
+            elif n == 1:
+                break
+            else:
+                n //= 2
+        return rules
+
+    def with_most_promising(self, rules: Moving, n: int) -> Moving:
+        """The rules with so many more conditions: those by which the loss would fall most, as slopes tell."""
+        found = self.ground.rows.sum(partial(promise, self.loss, rules))
+        scale = 1.0 if self.loss.level_is_free else self.ground.weight / (2 * max(float(found.loss), TINY))
+        prices = self.prices(rules)
+        step = -found.slope / (scale * found.information + self.pulls.small * prices + TINY)
+        step = np.where(self.plan.is_precision, np.maximum(step, 0.0), step)
+        member = self.plan.group[:, None] == np.arange(len(self.plan.space.total))
+        gain = np.where(self.plan.conditions_in(rules), 0.0, (-found.slope * step) @ member)
+        chosen = np.zeros_like(gain, bool)
+        chosen.ravel()[np.argsort(-gain, axis=None, kind="stable")[:n]] = True
+        chosen &= gain > 0
+        new = np.concatenate([chosen, np.zeros((len(chosen), 1), bool)], axis=1)[:, self.plan.group]
+        return replace(rules, theta=np.where(new, 0.5 * step, rules.theta))
 
     def meet(self, rules: Moving) -> None:
         self.met.append((self.objective(rules), rules))
@@ -247,17 +291,20 @@ class _Way:
 
     def objective(self, rules: Moving) -> float:
         """What descent goes down on, wherever rules began."""
-        found = self._loss(rules) + self.pulls(rules, rules, self.plan.prices(rules.theta)).loss
+        found = self._loss(rules) + self.pulls(rules, rules, self.prices(rules)).loss
         return float(found / self.ground.weight)
 
     def polished(self, rules: Moving, max_iter: int) -> Asking[Moving]:
-        [refined] = yield [Descent(self.ground, rules, self.loss, self.pulls, max_iter)]
+        [refined] = yield [Descent(self.ground, rules, self.loss, self.pulls, max_iter, prices=self.prices(rules))]
         return refined.rules
 
     def settled(self, rules: Moving) -> Asking[Moving]:
         """The rules after a short descent."""
         start = rules.rounded(self.loss)
-        [refined] = yield [Descent(self.ground, start, self.loss, self.pulls, STEP_ITERATIONS, tol=1e-5)]
+        prices = self.prices(start)
+        [refined] = yield [
+            Descent(self.ground, start, self.loss, self.pulls, STEP_ITERATIONS, 1e-5, prices=prices)
+        ]
         return refined.rules
 
     def too_many(self, rules: Moving, limit: Limit) -> tuple[int, int]:
@@ -273,10 +320,10 @@ class _Way:
     def _is_within(self, rules: Moving, limit: Limit) -> bool:
         return not any(self.too_many(rules, limit))
 
-    def cut(self, rules: Moving, limit: Limit, doubtful: bool) -> Asking[Moving]:
+    def cut(self, rules: Moving, limit: Limit, doubtful: bool = True) -> Asking[Moving]:
         """Rules as short as allowed, what decides least gone, half of what is too much at a time."""
         while any(over := self.too_many(rules, limit)):
-            rules = self._without_least(rules, [-(-n // 2) for n in over], doubtful)
+            rules = self._without_least(rules, self._half(over), doubtful)
             if max(over) > 1:
                 settled = yield from self.settled(rules)
                 rules = least_said(self.ground, settled)
@@ -335,7 +382,10 @@ class _Way:
         """Which rules have a condition and which a term of which columns, (2, R, J)."""
         return np.stack([self.plan.conditions_in(rules), self.plan.terms_in(rules)])
 
-    def _without_least(self, rules: Moving, over: Sequence[int], doubtful: bool) -> Moving:
+    def _half(self, over: Sequence[int]) -> list[int]:
+        return [-(-n // 2) for n in over]
+
+    def _without_least(self, rules: Moving, over: Sequence[int], doubtful: bool = True) -> Moving:
         kept, found = self._present(rules), impacts(self.ground, rules, doubtful=doubtful)
         for there, impact, n in zip(kept, found, over, strict=True):
             order = np.argsort(np.where(there, impact, np.inf), axis=None, kind="stable")
