@@ -243,11 +243,15 @@ class _Way:
             if len(busy.theta) < len(kept.theta):
                 fewer = yield from self.cut(busy, limit)
                 fewer = yield from self.exchanged(fewer, limit)
-                kept = yield from self.polished(fewer, max_iter)
+                fewer = yield from self.polished(fewer, max_iter)
+                # Fewer rules may have fewer conditions, so that what adds nothing may yet be worth its place.
+                kept = fewer if self.objective(fewer) <= (1 + IDLE) * self.objective(kept) else kept
             # To make rules without conditions one is to have fewer rules, and the others are longer on average.
             kept = least_said(self.ground, self.without_idle_parts(kept, limit))
-            short = yield from self.cut(kept, limit)
-            self.meet(short)
+            while any(self.too_many(kept, limit)):
+                kept = yield from self.cut(kept, limit)
+                kept = least_said(self.ground, kept)
+            self.meet(kept)
 
     def exchanged(self, rules: Moving, limit: Limit) -> Asking[Moving]:
         """The rules with conditions that promise more for those that decide least, as long as that helps."""
@@ -388,7 +392,11 @@ class _Way:
     def _without_least(self, rules: Moving, over: Sequence[int], doubtful: bool = True) -> Moving:
         kept, found = self._present(rules), impacts(self.ground, rules, doubtful=doubtful)
         for there, impact, n in zip(kept, found, over, strict=True):
-            order = np.argsort(np.where(there, impact, np.inf), axis=None, kind="stable")
+            strength = np.where(there, impact, np.inf)
+            if n <= np.sum(there) - np.sum(there.any(axis=1)):
+                # A rule goes because nothing is lost without it, not because others ask for more.
+                strength[np.arange(len(there)), np.argmax(np.where(there, impact, -1.0), axis=1)] = np.inf
+            order = np.argsort(strength, axis=None, kind="stable")
             there.ravel()[order[:n]] = False
         return self._only(rules, *kept)
 
