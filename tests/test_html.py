@@ -291,7 +291,7 @@ def test_cards_say_how_well_each_condition_fits_now(opened, rules):
     page = opened(rules)
     grades = rules.explain(raw_row(rules, rules.typical)).grades
     for r, card in enumerate(page.locator(".rule").all()):
-        assert "THEN" in card.inner_text()
+        assert ("THEN" if rules.n_conditions[r] else "OTHERWISE") in card.inner_text()
         assert card.locator(".counts").inner_text().split()[:2] == ["counts", "now"]
         for place in card.locator(".grade").all():
             said = f"fits {100 * grades[r, int(place.get_attribute('data-feature'))]:.0f}\u00a0%"

@@ -42,6 +42,10 @@ IDLE = 1e-3
 without all of these at most this much higher."""
 
 
+OTHERWISE = 1e-2
+"""The same of a rule that asks for nothing: people look for the rows that it is about."""
+
+
 class Limit(NamedTuple):
     """How many conditions and terms rules may have on average; None is no limit."""
 
@@ -100,7 +104,7 @@ def _additions(plan: Plan, rules: Moving, doubtful: bool, samples: Prepared) -> 
         kinds.append((samples.conclusions, plan.term_group, rules.consequents, 1))
     for inputs, group, coefficients, k in kinds:
         mass = to_numpy(xp.sum(counted[k], axis=1))[:, None, None]
-        for columns, members in _alike(group, coefficients.shape[0] * coefficients.shape[2] * len(inputs)):
+        for columns, members in _alike(group, coefficients.shape[0] * coefficients.shape[2] * inputs.shape[0]):
             first, second = _added(inputs, counted[k], coefficients, members)
             place = np.ix_(np.arange(n_rules), columns, np.arange(k, k + first.shape[2]))
             found.mass[place], found.first[place], found.second[place] = mass, first, second
@@ -238,20 +242,26 @@ class _Way:
             ways = yield from abreast(self.cut(rules, limit, doubtful) for doubtful in (False, True))
             ways = yield from abreast(map(self.settled, ways))
             rules = yield from self.exchanged(min(ways, key=self.objective), limit)
+            # Not before: rules that were just cut look idle and are not.
             kept = yield from self.polished(rules, max_iter)
-            busy = self.without_idle(kept)  # not before: rules that were just cut look idle and are not
-            if len(busy.theta) < len(kept.theta):
-                fewer = yield from self.cut(busy, limit)
-                fewer = yield from self.exchanged(fewer, limit)
-                fewer = yield from self.polished(fewer, max_iter)
-                # Fewer rules may have fewer conditions, so that what adds nothing may yet be worth its place.
-                kept = fewer if self.objective(fewer) <= (1 + IDLE) * self.objective(kept) else kept
-            # To make rules without conditions one is to have fewer rules, and the others are longer on average.
+            kept = yield from self.only(self.without_idle(kept, asking=False), kept, limit, max_iter)
+            fewer = yield from self.only(self.without_idle(kept), kept, limit, max_iter)
+            # Fewer rules may have fewer conditions, so that what adds nothing may yet be worth its place.
+            kept = fewer if self.objective(fewer) <= (1 + IDLE) * self.objective(kept) else kept
             kept = least_said(self.ground, self.without_idle_parts(kept, limit))
             while any(self.too_many(kept, limit)):
                 kept = yield from self.cut(kept, limit)
-                kept = least_said(self.ground, kept)
+                # To make rules that ask nothing one is to have fewer rules, and others are longer on average.
+                kept = least_said(self.ground, self.without_idle(kept, asking=False))
             self.meet(kept)
+
+    def only(self, busy: Moving, rules: Moving, limit: Limit, max_iter: int) -> Asking[Moving]:
+        """The busy ones of the rules, as short as allowed; the rules as they are if all of them are busy."""
+        if len(busy.theta) == len(rules.theta):
+            return rules
+        short = yield from self.cut(busy, limit)
+        short = yield from self.exchanged(short, limit)
+        return (yield from self.polished(short, max_iter))
 
     def exchanged(self, rules: Moving, limit: Limit) -> Asking[Moving]:
         """The rules with conditions that promise more for those that decide least, as long as that helps."""
@@ -333,17 +343,27 @@ class _Way:
                 rules = least_said(self.ground, settled)
         return rules
 
-    def without_idle(self, rules: Moving) -> Moving:
-        """The rules less those that add nothing or say what another says, one after the other."""
+    def without_idle(self, rules: Moving, asking: bool = True) -> Moving:
+        """The rules less those that add nothing or say what another says, one after the other.
+
+        Those that ask for something may stay.
+        """
         full = self._loss(rules)
         while len(rules.theta) > 1:
-            fewer = list(self._with_one_less(rules))
+            fewer = list(self._with_one_less(rules) if asking else self._with_none_free(rules))
+            if not fewer:
+                break
             losses = self._losses(fewer)
             best = int(np.argmin(losses))
-            if losses[best] > full + IDLE * abs(full):
+            if losses[best] > full + (IDLE if asking else OTHERWISE) * abs(full):
                 break
             rules = fewer[best]
         return rules
+
+    def _with_none_free(self, rules: Moving) -> Iterator[Moving]:
+        """The rules without each that asks for nothing."""
+        for r in np.flatnonzero(~self.plan.conditions_in(rules).any(axis=1)):
+            yield Moving(np.delete(rules.theta, r, axis=0), np.delete(rules.consequents, r, axis=0))
 
     def _with_one_less(self, rules: Moving) -> Iterator[Moving]:
         """The rules without each, and with each as one with that which asks most like it."""
