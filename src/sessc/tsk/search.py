@@ -329,8 +329,8 @@ class Search:
             if name.startswith("clusterer__")
         }
         alpha = trial.params["alpha"]
-        others = [one for one in self.grid.alphas if one < alpha][-1:]  # what is short can do with less of a ridge
-        grid = Grid([trial.params["width_scale"]], [*others, alpha], limits)
+        near = self.grid.alphas.index(alpha)  # what is short may want another ridge
+        grid = Grid([trial.params["width_scale"]], self.grid.alphas[max(near - 1, 0) : near + 2], limits)
         search = replace(self, candidates=[own], grid=grid, staged=False)
         shape = {name: v for name, v in trial.params.items() if name in ("order", "n_rules")}
         return [replace(one, stage=trial.stage) for one in search.run(shape, clusterer, recipe, progress)]

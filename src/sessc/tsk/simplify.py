@@ -248,12 +248,21 @@ class _Way:
             fewer = yield from self.only(self.without_idle(kept), kept, limit, max_iter)
             # Fewer rules may have fewer conditions, so that what adds nothing may yet be worth its place.
             kept = fewer if self.objective(fewer) <= (1 + IDLE) * self.objective(kept) else kept
-            kept = least_said(self.ground, self.without_idle_parts(kept, limit))
-            while any(self.too_many(kept, limit)):
-                kept = yield from self.cut(kept, limit)
-                # To make rules that ask nothing one is to have fewer rules, and others are longer on average.
-                kept = least_said(self.ground, self.without_idle(kept, asking=False))
+            kept = yield from self.least_said(self.without_idle_parts(kept, limit), limit)
             self.meet(kept)
+
+    def least_said(self, rules: Moving, limit: Limit) -> Asking[Moving]:
+        """The same model said with the fewest conditions, without a rule that asks for nothing and adds nothing.
+
+        To have fewer rules is to have longer ones on average, which may be too long.
+        """
+        while True:
+            n_rules = len(rules.theta)
+            rules = self.without_idle(least_said(self.ground, rules), asking=False)
+            if any(self.too_many(rules, limit)):
+                rules = yield from self.cut(rules, limit)
+            elif len(rules.theta) == n_rules:
+                return least_said(self.ground, rules)
 
     def only(self, busy: Moving, rules: Moving, limit: Limit, max_iter: int) -> Asking[Moving]:
         """The busy ones of the rules, as short as allowed; the rules as they are if all of them are busy."""
