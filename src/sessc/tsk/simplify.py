@@ -248,21 +248,20 @@ class _Way:
             fewer = yield from self.only(self.without_idle(kept), kept, limit, max_iter)
             # Fewer rules may have fewer conditions, so that what adds nothing may yet be worth its place.
             kept = fewer if self.objective(fewer) <= (1 + IDLE) * self.objective(kept) else kept
-            kept = yield from self.least_said(self.without_idle_parts(kept, limit), limit)
+            kept = yield from self.least_said(self.without_idle_parts(kept, limit), limit, max_iter)
             self.meet(kept)
 
-    def least_said(self, rules: Moving, limit: Limit) -> Asking[Moving]:
-        """The same model said with the fewest conditions, without a rule that asks for nothing and adds nothing.
-
-        To have fewer rules is to have longer ones on average, which may be too long.
-        """
+    def least_said(self, rules: Moving, limit: Limit, max_iter: int) -> Asking[Moving]:
+        """The same model said with the fewest conditions, and no rule that asks for nothing and adds nothing."""
         while True:
-            n_rules = len(rules.theta)
-            rules = self.without_idle(least_said(self.ground, rules), asking=False)
-            if any(self.too_many(rules, limit)):
+            rules = least_said(self.ground, rules)
+            busy = self.without_idle(rules, asking=False)
+            if len(busy.theta) < len(rules.theta):
+                rules = yield from self.only(busy, rules, limit, max_iter)
+            elif any(self.too_many(rules, limit)):  # fewer rules are longer on average
                 rules = yield from self.cut(rules, limit)
-            elif len(rules.theta) == n_rules:
-                return least_said(self.ground, rules)
+            else:
+                return rules
 
     def only(self, busy: Moving, rules: Moving, limit: Limit, max_iter: int) -> Asking[Moving]:
         """The busy ones of the rules, as short as allowed; the rules as they are if all of them are busy."""
