@@ -384,13 +384,13 @@ class Prepared(NamedTuple):
 def slope(loss: OutputLoss, rules: Moving, samples: Prepared) -> Moving:
     """The loss of a block of rows, and how it changes with everything that moves."""
     inputs = samples.conditions
-    value, G, dB, _ = _by_row(loss, rules, samples)
+    value, G, dB = _by_row(loss, rules, samples)
     total = to_numpy(array_namespace(value).sum(value, axis=-1)).astype(float)
     return Moving(to_numpy(G @ inputs).astype(float), to_numpy(dB).astype(float), total)
 
 
-def _by_row(loss: OutputLoss, rules: Moving, samples: Prepared) -> tuple[Array, Array, Array, Array]:
-    """The loss of each row (..., n), its slope along logits (..., R, n), that along conclusions, and firing."""
+def _by_row(loss: OutputLoss, rules: Moving, samples: Prepared) -> tuple[Array, Array, Array]:
+    """The loss of each row (..., n), its slope along logits (..., R, n), and that of all along conclusions."""
     inputs = samples.conditions
     xp = array_namespace(inputs)
     theta, B = like(rules.theta, inputs), like(rules.consequents, inputs)
@@ -398,7 +398,7 @@ def _by_row(loss: OutputLoss, rules: Moving, samples: Prepared) -> tuple[Array, 
     value, along, dB = (_linear if B.shape[-2] > 1 else _constant)(loss, F, B, samples)
     along -= xp.sum(F * along, axis=-2, keepdims=True)
     along *= F
-    return value, along, dB, F
+    return value, along, dB
 
 
 class Promise(NamedTuple):
@@ -418,7 +418,7 @@ def promise(loss: OutputLoss, rules: Moving, samples: Prepared) -> Promise:
     """How the loss of a block of rows changes with what rules do not ask yet, and how sure that is."""
     inputs = samples.conditions
     xp = array_namespace(inputs)
-    value, G, _, _ = _by_row(loss, rules, samples)
+    value, G, _ = _by_row(loss, rules, samples)
     # A row of weight two is the row twice: its square counts twice, not four times.
     squares = G * G if samples.weight is None else G * (G / xp.where(samples.weight > 0, samples.weight, 1.0))
     parts = (G @ inputs, squares @ (inputs * inputs), xp.sum(value))
