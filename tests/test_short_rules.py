@@ -192,7 +192,7 @@ def test_what_was_cut_too_early_comes_back(loss):
     rows, plan = table(rng, loss, n=300)
     rules = some_rules(rng, plan, loss, 0, n_rules=3, share=1.0)
     rules.theta[:, np.isin(plan.group, [0, 3])] = 0.0
-    way = _Way(Ground.of(rows, plan), loss, Pulls(ridge=0.1, small=0.1))
+    way = _Way(Ground.of(rows, plan), loss, Pulls(ridge=0.1, small=0.1), max_iter=100)
     [settled] = together([way.settled(rules)])
     [other] = together([way.exchanged(settled, Limit(2))])
     assert way.objective(other) < way.objective(settled)

@@ -61,6 +61,7 @@ __all__ = [
     "promise",
     "refine",
     "refine_all",
+    "rounded",
     "slope",
     "together",
 ]
@@ -141,6 +142,12 @@ class SquaredError(OutputLoss):
         return squares - 2 * (b @ Y), 2 * b
 
 
+def rounded(numbers: np.ndarray, bits: int) -> np.ndarray:
+    """The same to so many bits: what differs in its last ones is alike."""
+    mantissa, exponent = np.frexp(numbers)
+    return np.ldexp(np.round(2.0**bits * mantissa), exponent - bits)
+
+
 @dataclass(frozen=True)
 class Moving:
     """Rules as descent sees them, or a direction among rules; they add. Several may be one, along a first axis."""
@@ -156,12 +163,11 @@ class Moving:
 
     def rounded(self, loss: OutputLoss, bits: int = 10) -> Moving:
         """The same to so many bits, whatever the last ones were; zero stays zero, and the level where it is."""
-        mantissa, exponent = np.frexp(self.flat())
-        rounded = self.like(np.ldexp(np.round(2.0**bits * mantissa), exponent - bits))
+        found = self.like(rounded(self.flat(), bits))
         if not loss.level_is_free:
-            return rounded
-        off = (self.consequents - rounded.consequents).mean(axis=2, keepdims=True)
-        return replace(rounded, consequents=rounded.consequents + np.round(2.0**30 * off) / 2.0**30)
+            return found
+        off = (self.consequents - found.consequents).mean(axis=2, keepdims=True)
+        return replace(found, consequents=found.consequents + np.round(2.0**30 * off) / 2.0**30)
 
     def flat(self) -> np.ndarray:
         several = self.theta.shape[:-2]

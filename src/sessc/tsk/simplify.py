@@ -26,10 +26,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._array import Array, array_namespace, like, softmax, to_numpy
-from .refine import STACKED, Asking, Descent, Ground, Moving, OutputLoss, Plan, Prepared, Pulls, abreast, promise
+from .refine import (
+    STACKED,
+    Asking,
+    Descent,
+    Ground,
+    Moving,
+    OutputLoss,
+    Plan,
+    Prepared,
+    Pulls,
+    abreast,
+    promise,
+    rounded,
+)
 
 __all__ = ["NO_LIMIT", "Limit", "concise", "impacts"]
 
+TIE_BITS = 16
+"""What two rules ask against each other decides the same for both, to so many bits, and the first is taken."""
 TRIED_AT_ONCE = 8
 """Parts that are tried to leave out together."""
 TINY = np.finfo(float).tiny
@@ -192,8 +207,8 @@ def concise(
     alone = len(rules.theta) == 1  # and has no conditions that would count
     found |= {limit: rules for limit in limits if alone and limit.terms is None}
     for asked in _nested({limit for limit in limits if limit not in found}):
-        way = _Way(ground, loss, replace(pulls, start=0.0))
-        yield from way.down(rules, asked, max_iter)
+        way = _Way(ground, loss, replace(pulls, start=0.0), max_iter)
+        yield from way.down(rules, asked)
         found |= {limit: way.best(limit) for limit in asked}
     return [_rest_last(found[limit], ground.plan) for limit in limits]
 
@@ -224,6 +239,8 @@ class _Way:
     loss: OutputLoss
     pulls: Pulls
     """None of them towards the start: what was cut has to be made up for."""
+    max_iter: int
+    """Of a descent."""
     met: list[tuple[float, Moving]] = field(default_factory=list)
     """Rules with their objective."""
 
@@ -235,7 +252,7 @@ class _Way:
         """What squares of coefficients count: the same whatever rules ask, or few conditions would grow steep."""
         return self.loss.firm * self.plan.prices(0 * rules.theta)
 
-    def down(self, rules: Moving, limits: Sequence[Limit], max_iter: int) -> Asking[None]:
+    def down(self, rules: Moving, limits: Sequence[Limit]) -> Asking[None]:
         """Meet rules within each limit, the loosest first."""
         rules = least_said(self.ground, rules)
         for limit in limits:
@@ -243,33 +260,33 @@ class _Way:
             ways = yield from abreast(map(self.settled, ways))
             rules = yield from self.exchanged(min(ways, key=self.objective), limit)
             # Not before: rules that were just cut look idle and are not.
-            kept = yield from self.polished(rules, max_iter)
-            kept = yield from self.only(self.without_idle(kept, asking=False), kept, limit, max_iter)
-            fewer = yield from self.only(self.without_idle(kept), kept, limit, max_iter)
+            kept = yield from self.polished(rules)
+            kept = yield from self.only(self.without_idle(kept, asking=False), kept, limit)
+            fewer = yield from self.only(self.without_idle(kept), kept, limit)
             # Fewer rules may have fewer conditions, so that what adds nothing may yet be worth its place.
             kept = fewer if self.objective(fewer) <= (1 + IDLE) * self.objective(kept) else kept
-            kept = yield from self.least_said(self.without_idle_parts(kept, limit), limit, max_iter)
+            kept = yield from self.least_said(self.without_idle_parts(kept, limit), limit)
             self.meet(kept)
 
-    def least_said(self, rules: Moving, limit: Limit, max_iter: int) -> Asking[Moving]:
+    def least_said(self, rules: Moving, limit: Limit) -> Asking[Moving]:
         """The same model said with the fewest conditions, and no rule that asks for nothing and adds nothing."""
         while True:
             rules = least_said(self.ground, rules)
             busy = self.without_idle(rules, asking=False)
             if len(busy.theta) < len(rules.theta):
-                rules = yield from self.only(busy, rules, limit, max_iter)
+                rules = yield from self.only(busy, rules, limit)
             elif any(self.too_many(rules, limit)):  # fewer rules are longer on average
                 rules = yield from self.cut(rules, limit)
             else:
                 return rules
 
-    def only(self, busy: Moving, rules: Moving, limit: Limit, max_iter: int) -> Asking[Moving]:
+    def only(self, busy: Moving, rules: Moving, limit: Limit) -> Asking[Moving]:
         """The busy ones of the rules, as short as allowed; the rules as they are if all of them are busy."""
         if len(busy.theta) == len(rules.theta):
             return rules
         short = yield from self.cut(busy, limit)
         short = yield from self.exchanged(short, limit)
-        return (yield from self.polished(short, max_iter))
+        return (yield from self.polished(short))
 
     def exchanged(self, rules: Moving, limit: Limit) -> Asking[Moving]:
         """The rules with conditions that promise more for those that decide least, as long as that helps."""
@@ -299,7 +316,7 @@ class _Way:
         member = self.plan.group[:, None] == np.arange(len(self.plan.space.total))
         gain = np.where(self.plan.conditions_in(rules), 0.0, (-found.slope * step) @ member)
         chosen = np.zeros_like(gain, bool)
-        chosen.ravel()[np.argsort(-gain, axis=None, kind="stable")[:n]] = True
+        chosen.ravel()[np.argsort(-rounded(gain, TIE_BITS), axis=None, kind="stable")[:n]] = True
         chosen &= gain > 0
         new = np.concatenate([chosen, np.zeros((len(chosen), 1), bool)], axis=1)[:, self.plan.group]
         return replace(rules, theta=np.where(new, 0.5 * step, rules.theta))
@@ -316,17 +333,17 @@ class _Way:
         found = self._loss(rules) + self.pulls(rules, rules, self.prices(rules)).loss
         return float(found / self.ground.weight)
 
-    def polished(self, rules: Moving, max_iter: int) -> Asking[Moving]:
-        [refined] = yield [Descent(self.ground, rules, self.loss, self.pulls, max_iter, prices=self.prices(rules))]
+    def polished(self, rules: Moving) -> Asking[Moving]:
+        [refined] = yield [
+            Descent(self.ground, rules, self.loss, self.pulls, self.max_iter, prices=self.prices(rules))
+        ]
         return refined.rules
 
     def settled(self, rules: Moving) -> Asking[Moving]:
         """The rules after a short descent."""
-        start = rules.rounded(self.loss)
-        prices = self.prices(start)
-        [refined] = yield [
-            Descent(self.ground, start, self.loss, self.pulls, STEP_ITERATIONS, 1e-5, prices=prices)
-        ]
+        start, most = rules.rounded(self.loss), min(STEP_ITERATIONS, self.max_iter)
+        prices = self.prices(rules)
+        [refined] = yield [Descent(self.ground, start, self.loss, self.pulls, most, tol=1e-5, prices=prices)]
         return refined.rules
 
     def too_many(self, rules: Moving, limit: Limit) -> tuple[int, int]:
@@ -424,7 +441,7 @@ class _Way:
             if n <= np.sum(there) - np.sum(there.any(axis=1)):
                 # A rule goes because nothing is lost without it, not because others ask for more.
                 strength[np.arange(len(there)), np.argmax(np.where(there, impact, -1.0), axis=1)] = np.inf
-            order = np.argsort(strength, axis=None, kind="stable")
+            order = np.argsort(rounded(strength, TIE_BITS), axis=None, kind="stable")
             there.ravel()[order[:n]] = False
         return self._only(rules, *kept)
 
