@@ -61,7 +61,6 @@ __all__ = [
     "promise",
     "refine",
     "refine_all",
-    "rounded",
     "slope",
     "together",
 ]
@@ -142,12 +141,6 @@ class SquaredError(OutputLoss):
         return squares - 2 * (b @ Y), 2 * b
 
 
-def rounded(numbers: np.ndarray, bits: int) -> np.ndarray:
-    """The same to so many bits: what differs in its last ones is alike."""
-    mantissa, exponent = np.frexp(numbers)
-    return np.ldexp(np.round(2.0**bits * mantissa), exponent - bits)
-
-
 @dataclass(frozen=True)
 class Moving:
     """Rules as descent sees them, or a direction among rules; they add. Several may be one, along a first axis."""
@@ -163,7 +156,8 @@ class Moving:
 
     def rounded(self, loss: OutputLoss, bits: int = 10) -> Moving:
         """The same to so many bits, whatever the last ones were; zero stays zero, and the level where it is."""
-        found = self.like(rounded(self.flat(), bits))
+        mantissa, exponent = np.frexp(self.flat())
+        found = self.like(np.ldexp(np.round(2.0**bits * mantissa), exponent - bits))
         if not loss.level_is_free:
             return found
         off = (self.consequents - found.consequents).mean(axis=2, keepdims=True)

@@ -38,16 +38,14 @@ from .refine import (
     Pulls,
     abreast,
     promise,
-    rounded,
 )
 
 __all__ = ["NO_LIMIT", "Limit", "concise", "impacts"]
 
-TIE_BITS = 16
-"""What two rules ask against each other decides the same for both, to so many bits, and the first is taken."""
 TRIED_AT_ONCE = 8
 """Parts that are tried to leave out together."""
 TINY = np.finfo(float).tiny
+ROUNDING = 1e-12
 STEP_ITERATIONS = 40
 """Of the descent after each step, at most."""
 EXCHANGES = 4
@@ -90,7 +88,9 @@ def impacts(ground: Ground, rules: Moving, *, doubtful: bool = False) -> tuple[n
         Whether rows count for a condition by how much its rule is in doubt, and for a term by how much it fires.
     """
     sums = ground.rows.sum(partial(_additions, ground.plan, rules, doubtful))
-    spread = np.sqrt(np.maximum(sums.second - sums.first**2 / np.maximum(sums.mass, TINY), 0.0) / ground.weight)
+    scatter = sums.second - sums.first**2 / np.maximum(sums.mass, TINY)
+    # What is left of a difference of equals is rounding, where one row alone counts.
+    spread = np.sqrt(np.where(scatter > ROUNDING * sums.second, scatter, 0.0) / ground.weight)
     # of a term, over all outputs
     return spread[:, :, 0], np.sqrt(np.sum(spread[:, :, 1:] ** 2, axis=2))
 
@@ -231,6 +231,17 @@ def _nested(limits: set[Limit]) -> list[list[Limit]]:
     return found
 
 
+def _in_order(values: np.ndarray) -> np.ndarray:
+    """Places of the values, the least first.
+
+    Those that differ by a millionth of the largest are alike, and the first of them comes first: of two rules that
+    ask for opposite things rounding would decide otherwise.
+    """
+    finite = np.isfinite(values)
+    largest = np.max(np.abs(values), where=finite, initial=0.0) or 1.0
+    return np.argsort(np.where(finite, np.round(values / largest, 6), values), axis=None, kind="stable")
+
+
 @dataclass(frozen=True)
 class _Way:
     """The way down to shorter rules, and what it met."""
@@ -316,7 +327,7 @@ class _Way:
         member = self.plan.group[:, None] == np.arange(len(self.plan.space.total))
         gain = np.where(self.plan.conditions_in(rules), 0.0, (-found.slope * step) @ member)
         chosen = np.zeros_like(gain, bool)
-        chosen.ravel()[np.argsort(-rounded(gain, TIE_BITS), axis=None, kind="stable")[:n]] = True
+        chosen.ravel()[_in_order(-gain)[:n]] = True
         chosen &= gain > 0
         new = np.concatenate([chosen, np.zeros((len(chosen), 1), bool)], axis=1)[:, self.plan.group]
         return replace(rules, theta=np.where(new, 0.5 * step, rules.theta))
@@ -441,8 +452,7 @@ class _Way:
             if n <= np.sum(there) - np.sum(there.any(axis=1)):
                 # A rule goes because nothing is lost without it, not because others ask for more.
                 strength[np.arange(len(there)), np.argmax(np.where(there, impact, -1.0), axis=1)] = np.inf
-            order = np.argsort(rounded(strength, TIE_BITS), axis=None, kind="stable")
-            there.ravel()[order[:n]] = False
+            there.ravel()[_in_order(strength)[:n]] = False
         return self._only(rules, *kept)
 
     def _only(self, rules: Moving, conditions: np.ndarray, terms: np.ndarray) -> Moving:
