@@ -350,7 +350,7 @@ def test_a_rule_that_is_all_there_is_holds_always():
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_row_of_weight_two_is_the_row_twice_in_short_rules_too(seed):
-    """Even of ten rows of which one alone is in doubt: what is left of its spread is rounding, and decides nothing."""
+    """Even where one row alone is in doubt: what is left of its spread is rounding, and decides nothing."""
     rng = np.random.default_rng(seed)
     X, y, weight = rng.normal(size=(10, 30)), rng.integers(3, size=10).astype(float), rng.integers(1, 4, size=10)
     model = TSKRegressor(3, refine=3, conditions=5, alpha=0.1, random_state=0)
