@@ -689,20 +689,15 @@ class _Stack:
 
     def _in_parts(self, which: np.ndarray, n_rules: int) -> Iterator[tuple[np.ndarray, Prepared | None]]:
         """Members whose rows are one array, or the same: as many as a processor's cache holds."""
-        by_ground: dict[int, list[int]] = {}
-        for k, member in enumerate(which):
-            by_ground.setdefault(id(self.grounds[member]), []).append(k)
         block = self.grounds[which[0]].block
-        if block is None:
-            for places in by_ground.values():
-                yield np.asarray(places), None
+        if block is None:  # then all have the same rows
+            yield np.arange(len(which)), None
             return
         n, n_inputs = block.conditions.shape
-        most = max(1, STACKED // (n * max(n_rules * block.Y.shape[0], n_inputs)))
-        if most == 1:
-            for places in by_ground.values():
-                for place in places:
-                    yield np.asarray([place]), self.grounds[which[place]].block
+        most = STACKED // (n * max(n_rules * block.Y.shape[0], n_inputs))
+        if most <= 1:
+            for place, member in enumerate(which):
+                yield np.asarray([place]), self.grounds[member].block
             return
         for first in range(0, len(which), most):
             part = np.arange(first, min(first + most, len(which)))

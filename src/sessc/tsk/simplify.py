@@ -46,6 +46,7 @@ TRIED_AT_ONCE = 8
 """Parts that are tried to leave out together."""
 TINY = np.finfo(float).tiny
 ROUNDING = 1e-12
+"""A spread of less than this share of a mean square is none."""
 STEP_ITERATIONS = 40
 """Of the descent after each step, at most."""
 EXCHANGES = 4
