@@ -95,9 +95,12 @@ def test_slopes_are_finite_differences(rng, loss, order):
 
     def value(flat):
         moved = rules.like(flat)
-        return (slope(loss, moved, block) + pulls(moved, start, plan.prices(start.theta))).loss
+        return (slope(loss, moved, block) + pulls(moved, start.theta, plan.prices(start.theta))).loss
 
-    found, flat = (slope(loss, rules, block) + pulls(rules, start, plan.prices(start.theta))).flat(), rules.flat()
+    found, flat = (
+        (slope(loss, rules, block) + pulls(rules, start.theta, plan.prices(start.theta))).flat(),
+        rules.flat(),
+    )
     steps = 1e-6 * np.eye(flat.size)
     expected = np.asarray([(value(flat + step) - value(flat - step)) / 2e-6 for step in steps])
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
@@ -210,7 +213,7 @@ def test_what_rules_say_alike_costs_the_same_however_many_say_it():
     def penalty(consequents):
         rules = Moving(np.zeros((len(consequents), 7)), consequents)
         plan = plan_of(standardized(ArrayRows(np.random.default_rng(0).normal(size=(9, 3))))[1])
-        return Pulls(ridge=0.7)(rules, rules, plan.prices(rules.theta)).loss
+        return Pulls(ridge=0.7)(rules, rules.theta, plan.prices(rules.theta)).loss
 
     alone = penalty(line)
     assert alone == pytest.approx(0.7 * np.sum(line[:, 1:] ** 2))

@@ -27,7 +27,7 @@ from sessc.tsk.refine import (
     slope,
     together,
 )
-from sessc.tsk.simplify import NO_LIMIT, Limit, _Way, concise, impacts, least_said
+from sessc.tsk.simplify import NO_LIMIT, Cut, Limit, _Way, concise, impacts, least_said
 
 COLUMNS = (Number("a"), Number("b"), Number("c"), Category("d", (0, 1, 2)), Category("e", (0, 1)))
 LOSSES = [CrossEntropy(own=0.3), SquaredError(own=0.3)]
@@ -73,10 +73,9 @@ def answers(rows, plan, rules):
 
 
 def cost(rows, plan, rules, loss, pulls):
-    """What descent of short rules goes down on, wherever rules began."""
-    ready = rows.prepared(plan.prepare)
-    held = Pulls(ridge=pulls.ridge, small=loss.firm * pulls.small)
-    return (ready.sum(partial(slope, loss, rules)) + held(rules, rules, plan.prices(0 * rules.theta))).loss
+    """What descent of short rules goes down on, of which something was cut."""
+    ready, held = rows.prepared(plan.prepare), rules.held(plan)
+    return (ready.sum(partial(slope, loss, rules)) + pulls(rules, held, plan.prices(held))).loss
 
 
 @pytest.mark.parametrize("order", [0, 1])
@@ -87,7 +86,7 @@ def test_what_all_rules_ask_alike_is_said_by_nobody(order, share, n_rules):
     for seed in range(10):
         rng = np.random.default_rng(seed)
         rows, plan = table(rng, LOSSES[0])
-        rules = some_rules(rng, plan, LOSSES[0], order, n_rules, share)
+        rules = Cut.of(some_rules(rng, plan, LOSSES[0], order, n_rules, share))
         least = least_said(Ground.of(rows, plan), rules)
         np.testing.assert_allclose(answers(rows, plan, least), answers(rows, plan, rules), rtol=0, atol=1e-12)
         asked, asks = plan.conditions_in(rules), plan.conditions_in(least)
@@ -107,7 +106,7 @@ def test_rules_that_ask_nothing_are_one_that_counts_as_much():
     rows, plan = table(rng, LOSSES[0])
     rules = some_rules(rng, plan, LOSSES[0], 1)
     rules.theta[1::2, 1:] = 0.0
-    least = least_said(Ground.of(rows, plan), rules)
+    least = least_said(Ground.of(rows, plan), Cut.of(rules))
     assert len(least.theta) == 4
     size = np.exp(rules.theta[1::2, 0])
     assert np.exp(least.theta[1, 0]) == pytest.approx(size.sum())
@@ -185,6 +184,18 @@ def test_what_rules_could_gain_is_what_each_row_tells(rng, loss, order):
     assert found.loss == pytest.approx(slope(loss, rules, block).loss)
 
 
+def test_the_less_is_left_of_rules_the_more_of_it_is_held(rng):
+    """Whole rules are held where they are; of others what is there, louder by the root of how much is gone."""
+    _, plan = table(rng, LOSSES[0])
+    rules = some_rules(rng, plan, LOSSES[0], 0, share=1.0)
+    whole = Cut.of(rules)
+    constant = np.where(plan.group == -1, 0.0, 1.0)
+    np.testing.assert_array_equal(whole.held(plan), constant * rules.theta)
+    left = np.isin(plan.group, [1, 3])
+    cut = whole.moved(Moving(np.where(left, 7.0, 0.0) + 0 * rules.theta, rules.consequents))
+    np.testing.assert_allclose(cut.held(plan), np.sqrt(5 / 2) * left * rules.theta)
+
+
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_what_was_cut_too_early_comes_back(loss):
     """Rules that were left with the wrong conditions exchange them for those that the labels have to do with."""
@@ -192,6 +203,7 @@ def test_what_was_cut_too_early_comes_back(loss):
     rows, plan = table(rng, loss, n=300)
     rules = some_rules(rng, plan, loss, 0, n_rules=3, share=1.0)
     rules.theta[:, np.isin(plan.group, [0, 3])] = 0.0
+    rules = Cut.of(rules)
     way = _Way(Ground.of(rows, plan), loss, Pulls(ridge=0.1, small=0.1), max_iter=100)
     [settled] = together([way.settled(rules)])
     [other] = together([way.exchanged(settled, Limit(2))])

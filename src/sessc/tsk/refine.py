@@ -92,8 +92,6 @@ class OutputLoss:
     """Whether only the differences between a row's outputs matter."""
     along: ClassVar[float] = 1.0
     """The loss is a convex function of the outputs, less so many times outputs times labels."""
-    firm: ClassVar[float] = 1.0
-    """How firmly short rules are held at asking for little, beside those whose length is free."""
 
     def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
         raise NotImplementedError
@@ -129,7 +127,6 @@ class SquaredError(OutputLoss):
     """The squared difference, as in least squares."""
 
     along: ClassVar[float] = 2.0
-    firm: ClassVar[float] = 0.2
 
     def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
         difference = outputs - Y
@@ -340,15 +337,15 @@ class Pulls:
     small: Any = 0.0
     """rho, towards conditions that say little."""
 
-    def __call__(self, rules: Moving, start: Moving, prices: np.ndarray) -> Moving:
-        """The penalty and its slope, what squares cost being given; see :meth:`Plan.prices`."""
+    def __call__(self, rules: Moving, start: np.ndarray, prices: np.ndarray) -> Moving:
+        """The penalty and its slope, of conditions held at a start; what squares cost is given by a plan."""
         ridge, held, small = (np.asarray(pull, float) for pull in (self.ridge, self.start, self.small))
         common = rules.consequents.mean(axis=-3, keepdims=True)
         apart = rules.consequents - common
         common[..., 0, :] = 0.0  # a constant common to all rules is free
         priced = apart.copy()
         priced[..., 1:, :] *= APART
-        from_start = rules.theta - start.theta
+        from_start = rules.theta - start
         each, along = (..., None, None), (..., None, None, None)
         return Moving(
             2 * prices * (held[each] * from_start + small[each] * rules.theta),
@@ -559,8 +556,8 @@ class Descent:
         Stop once an iteration improves the objective by no more than this share.
     stop : callable, optional
         Called after each iteration; a true answer ends the descent.
-    prices : array of shape (R, inputs), optional
-        What squares of coefficients count; by default the less, the more the start asks for.
+    held : array of shape (R, inputs), optional
+        Where conditions are held; by default where they start. Squares count less, the more is asked for there.
     """
 
     ground: Ground
@@ -570,7 +567,7 @@ class Descent:
     max_iter: int
     tol: float = 1e-6
     stop: Callable[[], bool] | None = None
-    prices: np.ndarray | None = None
+    held: np.ndarray | None = None
 
     @cached_property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -637,16 +634,16 @@ def _refined(descents: list[Descent]) -> list[Refined]:
     low, high = (np.stack(part) for part in zip(*(one.bounds for one in descents), strict=True))
     first = np.clip(np.stack([one.start.flat() for one in descents]), low, high)
     start, pulls = like_one.like(first), Pulls.several([one.pulls for one in descents])
-    each = zip(descents, start.theta, strict=True)
-    prices = np.stack([one.ground.plan.prices(t) if one.prices is None else one.prices for one, t in each])
+    each = list(zip(descents, start.theta, strict=True))
+    held = np.stack([theta if one.held is None else one.held for one, theta in each])
+    prices = np.stack([one.ground.plan.prices(theta) for one, theta in zip(descents, held, strict=True)])
     weight = np.asarray([one.ground.weight for one in descents])
     data = _Stack([one.ground for one in descents])
 
     def objective(which: np.ndarray, flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rules = like_one.like(flat)
-        held = Pulls(pulls.ridge[which], pulls.start[which], pulls.small[which])
-        begun = Moving(start.theta[which], start.consequents[which])
-        found = data.slope(which, loss, rules) + held(rules, begun, prices[which])
+        own = Pulls(pulls.ridge[which], pulls.start[which], pulls.small[which])
+        found = data.slope(which, loss, rules) + own(rules, held[which], prices[which])
         if loss.level_is_free:
             # Rounding alone would set it in motion, and L-BFGS, which knows nothing of it, makes that grow.
             found.consequents[:] -= found.consequents.mean(axis=-1, keepdims=True)

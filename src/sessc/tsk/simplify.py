@@ -8,6 +8,10 @@ are gone, and the better end is taken. What went may be missed later: so conditi
 of the loss come back for a third of those that are there, and what then decides least goes, as long as that helps.
 Of all that was met and is short enough the best is kept: to allow more never makes rules worse.
 
+Short rules are held where the whole ones were, as these at the clusters that they came from. Were they held at
+asking for little alone, most would soon ask for nothing: a few can tell the rows apart that they learn from, but
+more do better with others. The fewer conditions a rule has, the more each may ask for.
+
 Rules share each row, so that what all of them ask alike decides nothing. Where every rule has a condition on a
 column, the weakest of these is taken from all: the same model with one condition less. And a rule that asks what
 another asks is one with it.
@@ -96,6 +100,40 @@ def impacts(ground: Ground, rules: Moving, *, doubtful: bool = False) -> tuple[n
     return spread[:, :, 0], np.sqrt(np.sum(spread[:, :, 1:] ** 2, axis=2))
 
 
+@dataclass(frozen=True)
+class Cut(Moving):
+    """Rules of which something may have been cut."""
+
+    whole: np.ndarray = field(kw_only=True)
+    """What they asked for before that, (R, inputs)."""
+
+    @classmethod
+    def of(cls, rules: Moving) -> Cut:
+        return cls(rules.theta, rules.consequents, whole=rules.theta)
+
+    def moved(self, rules: Moving) -> Cut:
+        """The same after a descent, which led to these."""
+        return replace(self, theta=rules.theta, consequents=rules.consequents)
+
+    def only(self, kept: Any) -> Cut:
+        """Some of the rules, in the order given."""
+        return replace(self, theta=self.theta[kept], consequents=self.consequents[kept], whole=self.whole[kept])
+
+    def without(self, which: Any) -> Cut:
+        """The rules without some."""
+        return self.only(np.delete(np.arange(len(self.theta)), which))
+
+    def held(self, plan: Plan) -> np.ndarray:
+        """Where short rules are held, (R, inputs): what they asked for whole, louder where less of it is left.
+
+        A bell of the paper's grows wider with the root of the number of columns; with fewer it is narrower.
+        """
+        there = plan.conditions_in(self)
+        louder = np.sqrt(np.maximum(plan.kept.sum() / np.maximum(there.sum(axis=1), 1), 1.0))
+        asked = np.concatenate([there, np.zeros((len(there), 1), bool)], axis=1)[:, plan.group]
+        return np.where(asked, louder[:, None] * self.whole, 0.0)
+
+
 class _Sums(NamedTuple):
     """Of conditions and, output by output, of terms, (R, J, 1 + C)."""
 
@@ -152,7 +190,7 @@ def _added(inputs: Array, counts: Array, coefficients: np.ndarray, members: np.n
     return [np.moveaxis(to_numpy(one), 0, 1) for one in sums]
 
 
-def least_said(ground: Ground, rules: Moving) -> Moving:
+def least_said(ground: Ground, rules: Cut) -> Cut:
     """The same model said with the fewest conditions.
 
     Where every rule asks about a column, what the weakest asks is taken from all; rules without any condition are
@@ -161,17 +199,18 @@ def least_said(ground: Ground, rules: Moving) -> Moving:
     plan = ground.plan
     if len(rules.theta) == 1:
         return rules
-    theta, strength = rules.theta.copy(), impacts(ground, rules)[0]
+    theta, whole, strength = rules.theta.copy(), rules.whole.copy(), impacts(ground, rules)[0]
     for j in np.flatnonzero(plan.conditions_in(rules).all(axis=0)):
-        about = plan.group == j
-        squares = (
-            theta[:, about & plan.is_precision][:, 0] if np.any(about & plan.is_precision) else strength[:, j]
-        )
-        theta[:, about] -= theta[np.lexsort((strength[:, j], squares))[0], about]
-    return _joined(replace(rules, theta=theta), plan)
+        about, squared = plan.group == j, (plan.group == j) & plan.is_precision
+        squares = theta[:, squared][:, 0] if squared.any() else strength[:, j]
+        weakest = np.lexsort((strength[:, j], squares))[0]
+        theta[:, about] -= theta[weakest, about]
+        whole[:, about] -= whole[weakest, about]
+        whole[:, squared] = np.maximum(whole[:, squared], 0.0)
+    return _joined(replace(rules, theta=theta, whole=whole), plan)
 
 
-def _joined(rules: Moving, plan: Plan) -> Moving:
+def _joined(rules: Cut, plan: Plan) -> Cut:
     """Rules without conditions as one, which says their mean and counts as much as they did."""
     free = np.flatnonzero(~plan.conditions_in(rules).any(axis=1))
     if len(free) < 2:
@@ -179,16 +218,16 @@ def _joined(rules: Moving, plan: Plan) -> Moving:
     return _merged(rules, free)
 
 
-def _merged(rules: Moving, which: np.ndarray) -> Moving:
+def _merged(rules: Cut, which: np.ndarray) -> Cut:
     """Rules with some of them as one, in the place of the first: exact where these ask the same."""
-    constants = rules.theta[which, 0]
+    constants, first = rules.theta[which, 0], which[0]
     size = np.exp(constants - constants.max())
     share = size / size.sum()
-    theta, consequents = rules.theta.copy(), rules.consequents.copy()
-    theta[which[0]] = share @ rules.theta[which]
-    theta[which[0], 0] = constants.max() + np.log(size.sum())
-    consequents[which[0]] = np.tensordot(share, rules.consequents[which], axes=1)
-    return Moving(np.delete(theta, which[1:], axis=0), np.delete(consequents, which[1:], axis=0))
+    theta, consequents, whole = rules.theta.copy(), rules.consequents.copy(), rules.whole.copy()
+    theta[first], whole[first] = share @ rules.theta[which], share @ rules.whole[which]
+    theta[first, 0] = constants.max() + np.log(size.sum())
+    consequents[first] = np.tensordot(share, rules.consequents[which], axes=1)
+    return Cut(theta, consequents, whole=whole).without(which[1:])
 
 
 def concise(
@@ -208,8 +247,8 @@ def concise(
     alone = len(rules.theta) == 1  # and has no conditions that would count
     found |= {limit: rules for limit in limits if alone and limit.terms is None}
     for asked in _nested({limit for limit in limits if limit not in found}):
-        way = _Way(ground, loss, replace(pulls, start=0.0), max_iter)
-        yield from way.down(rules, asked)
+        way = _Way(ground, loss, pulls, max_iter)
+        yield from way.down(Cut.of(rules), asked)
         found |= {limit: way.best(limit) for limit in asked}
     return [_rest_last(found[limit], ground.plan) for limit in limits]
 
@@ -219,7 +258,7 @@ def _rest_last(rules: Moving, plan: Plan) -> Moving:
     order = np.argsort(~plan.conditions_in(rules).any(axis=1), kind="stable")
     if np.all(order == np.arange(len(order))):
         return rules
-    return replace(rules, theta=rules.theta[order], consequents=rules.consequents[order])
+    return (rules if isinstance(rules, Cut) else Cut.of(rules)).only(order)
 
 
 def _nested(limits: set[Limit]) -> list[list[Limit]]:
@@ -250,21 +289,16 @@ class _Way:
     ground: Ground
     loss: OutputLoss
     pulls: Pulls
-    """None of them towards the start: what was cut has to be made up for."""
     max_iter: int
     """Of a descent."""
-    met: list[tuple[float, Moving]] = field(default_factory=list)
+    met: list[tuple[float, Cut]] = field(default_factory=list)
     """Rules with their objective."""
 
     @property
     def plan(self) -> Plan:
         return self.ground.plan
 
-    def prices(self, rules: Moving) -> np.ndarray:
-        """What squares of coefficients count: the same whatever rules ask, or few conditions would grow steep."""
-        return self.loss.firm * self.plan.prices(0 * rules.theta)
-
-    def down(self, rules: Moving, limits: Sequence[Limit]) -> Asking[None]:
+    def down(self, rules: Cut, limits: Sequence[Limit]) -> Asking[None]:
         """Meet rules within each limit, the loosest first."""
         rules = least_said(self.ground, rules)
         for limit in limits:
@@ -280,7 +314,7 @@ class _Way:
             kept = yield from self.least_said(self.without_idle_parts(kept, limit), limit)
             self.meet(kept)
 
-    def least_said(self, rules: Moving, limit: Limit) -> Asking[Moving]:
+    def least_said(self, rules: Cut, limit: Limit) -> Asking[Cut]:
         """The same model said with the fewest conditions, and no rule that asks for nothing and adds nothing."""
         while True:
             rules = least_said(self.ground, rules)
@@ -292,7 +326,7 @@ class _Way:
             else:
                 return rules
 
-    def only(self, busy: Moving, rules: Moving, limit: Limit) -> Asking[Moving]:
+    def only(self, busy: Cut, rules: Cut, limit: Limit) -> Asking[Cut]:
         """The busy ones of the rules, as short as allowed; the rules as they are if all of them are busy."""
         if len(busy.theta) == len(rules.theta):
             return rules
@@ -300,7 +334,7 @@ class _Way:
         short = yield from self.exchanged(short, limit)
         return (yield from self.polished(short))
 
-    def exchanged(self, rules: Moving, limit: Limit) -> Asking[Moving]:
+    def exchanged(self, rules: Cut, limit: Limit) -> Asking[Cut]:
         """The rules with conditions that promise more for those that decide least, as long as that helps."""
         if limit.conditions is None or len(rules.theta) == 1:
             return rules
@@ -318,11 +352,11 @@ class _Way:
                 n //= 2
         return rules
 
-    def with_most_promising(self, rules: Moving, n: int) -> Moving:
+    def with_most_promising(self, rules: Cut, n: int) -> Cut:
         """The rules with so many more conditions: those by which the loss would fall most, as slopes tell."""
         found = self.ground.rows.sum(partial(promise, self.loss, rules))
         scale = 1.0 if self.loss.level_is_free else self.ground.weight / (2 * max(float(found.loss), TINY))
-        prices = self.prices(rules)
+        prices = self.plan.prices(rules.held(self.plan))
         step = -found.slope / (scale * found.information + self.pulls.small * prices + TINY)
         step = np.where(self.plan.is_precision, np.maximum(step, 0.0), step)
         member = self.plan.group[:, None] == np.arange(len(self.plan.space.total))
@@ -333,32 +367,33 @@ class _Way:
         new = np.concatenate([chosen, np.zeros((len(chosen), 1), bool)], axis=1)[:, self.plan.group]
         return replace(rules, theta=np.where(new, 0.5 * step, rules.theta))
 
-    def meet(self, rules: Moving) -> None:
+    def meet(self, rules: Cut) -> None:
         self.met.append((self.objective(rules), rules))
 
-    def best(self, limit: Limit) -> Moving:
+    def best(self, limit: Limit) -> Cut:
         """The best rules that were met and are within the limit."""
         return min((one for one in self.met if self._is_within(one[1], limit)), key=lambda one: one[0])[1]
 
-    def objective(self, rules: Moving) -> float:
+    def objective(self, rules: Cut) -> float:
         """What descent goes down on, wherever rules began."""
-        found = self._loss(rules) + self.pulls(rules, rules, self.prices(rules)).loss
+        held = rules.held(self.plan)
+        found = self._loss(rules) + self.pulls(rules, held, self.plan.prices(held)).loss
         return float(found / self.ground.weight)
 
-    def polished(self, rules: Moving) -> Asking[Moving]:
-        [refined] = yield [
-            Descent(self.ground, rules, self.loss, self.pulls, self.max_iter, prices=self.prices(rules))
-        ]
-        return refined.rules
+    def polished(self, rules: Cut) -> Asking[Cut]:
+        return (yield from self.refined(rules, rules, self.max_iter, tol=1e-6))
 
-    def settled(self, rules: Moving) -> Asking[Moving]:
+    def settled(self, rules: Cut) -> Asking[Cut]:
         """The rules after a short descent."""
-        start, most = rules.rounded(self.loss), min(STEP_ITERATIONS, self.max_iter)
-        prices = self.prices(rules)
-        [refined] = yield [Descent(self.ground, start, self.loss, self.pulls, most, tol=1e-5, prices=prices)]
-        return refined.rules
+        return (yield from self.refined(rules, rules.rounded(self.loss), STEP_ITERATIONS, tol=1e-5))
 
-    def too_many(self, rules: Moving, limit: Limit) -> tuple[int, int]:
+    def refined(self, rules: Cut, start: Moving, most: int, tol: float) -> Asking[Cut]:
+        """The rules after a descent from a start that is theirs, of so many steps at most."""
+        held, most = rules.held(self.plan), min(most, self.max_iter)
+        [found] = yield [Descent(self.ground, start, self.loss, self.pulls, most, tol=tol, held=held)]
+        return rules.moved(found.rules)
+
+    def too_many(self, rules: Cut, limit: Limit) -> tuple[int, int]:
         """How many conditions and terms more there are than the limit allows; a single rule has no conditions."""
         present = self._present(rules)
         n_rules = len(rules.theta)
@@ -368,10 +403,10 @@ class _Way:
         ]
         return (over[0] if n_rules > 1 else 0), over[1]
 
-    def _is_within(self, rules: Moving, limit: Limit) -> bool:
+    def _is_within(self, rules: Cut, limit: Limit) -> bool:
         return not any(self.too_many(rules, limit))
 
-    def cut(self, rules: Moving, limit: Limit, doubtful: bool = True) -> Asking[Moving]:
+    def cut(self, rules: Cut, limit: Limit, doubtful: bool = True) -> Asking[Cut]:
         """Rules as short as allowed, what decides least gone, half of what is too much at a time."""
         while any(over := self.too_many(rules, limit)):
             rules = self._without_least(rules, self._half(over), doubtful)
@@ -380,7 +415,7 @@ class _Way:
                 rules = least_said(self.ground, settled)
         return rules
 
-    def without_idle(self, rules: Moving, asking: bool = True) -> Moving:
+    def without_idle(self, rules: Cut, asking: bool = True) -> Cut:
         """The rules less those that add nothing or say what another says, one after the other.
 
         Those that ask for something may stay.
@@ -397,22 +432,22 @@ class _Way:
             rules = fewer[best]
         return rules
 
-    def _with_none_free(self, rules: Moving) -> Iterator[Moving]:
+    def _with_none_free(self, rules: Cut) -> Iterator[Cut]:
         """The rules without each that asks for nothing."""
         for r in np.flatnonzero(~self.plan.conditions_in(rules).any(axis=1)):
-            yield Moving(np.delete(rules.theta, r, axis=0), np.delete(rules.consequents, r, axis=0))
+            yield rules.without(r)
 
-    def _with_one_less(self, rules: Moving) -> Iterator[Moving]:
+    def _with_one_less(self, rules: Cut) -> Iterator[Cut]:
         """The rules without each, and with each as one with that which asks most like it."""
         n_rules = len(rules.theta)
         for r in range(n_rules):
-            yield Moving(np.delete(rules.theta, r, axis=0), np.delete(rules.consequents, r, axis=0))
+            yield rules.without(r)
         apart = np.sum((rules.theta[:, None, 1:] - rules.theta[None, :, 1:]) ** 2, axis=2)
         np.fill_diagonal(apart, np.inf)
         for pair in {tuple(sorted((r, int(q)))) for r, q in enumerate(np.argmin(apart, axis=1))}:
             yield _merged(rules, np.asarray(pair))
 
-    def without_idle_parts(self, rules: Moving, limit: Limit) -> Moving:
+    def without_idle_parts(self, rules: Cut, limit: Limit) -> Cut:
         """The rules less what is limited and adds nothing, those parts of the least impact first."""
         most = self._loss(rules) + IDLE * self.ground.weight
         impact = np.stack(impacts(self.ground, rules))
@@ -426,27 +461,27 @@ class _Way:
             rules, left = fewer[tried - 1] if len(idle) else rules, left[tried:]
         return rules
 
-    def _without(self, rules: Moving, place: int) -> Moving:
+    def _without(self, rules: Cut, place: int) -> Cut:
         kept = self._present(rules)
         kept.ravel()[place] = False
         return self._only(rules, *kept)
 
-    def _loss(self, rules: Moving) -> float:
+    def _loss(self, rules: Cut) -> float:
         return float(self.ground.cost(self.loss, rules))
 
-    def _losses(self, several: Sequence[Moving]) -> np.ndarray:
+    def _losses(self, several: Sequence[Cut]) -> np.ndarray:
         """Of several rules of one shape."""
         stacked = Moving(np.stack([one.theta for one in several]), np.stack([one.consequents for one in several]))
         return self.ground.cost(self.loss, stacked)
 
-    def _present(self, rules: Moving) -> np.ndarray:
+    def _present(self, rules: Cut) -> np.ndarray:
         """Which rules have a condition and which a term of which columns, (2, R, J)."""
         return np.stack([self.plan.conditions_in(rules), self.plan.terms_in(rules)])
 
     def _half(self, over: Sequence[int]) -> list[int]:
         return [-(-n // 2) for n in over]
 
-    def _without_least(self, rules: Moving, over: Sequence[int], doubtful: bool = True) -> Moving:
+    def _without_least(self, rules: Cut, over: Sequence[int], doubtful: bool = True) -> Cut:
         kept, found = self._present(rules), impacts(self.ground, rules, doubtful=doubtful)
         for there, impact, n in zip(kept, found, over, strict=True):
             strength = np.where(there, impact, np.inf)
@@ -456,7 +491,7 @@ class _Way:
             there.ravel()[_in_order(strength)[:n]] = False
         return self._only(rules, *kept)
 
-    def _only(self, rules: Moving, conditions: np.ndarray, terms: np.ndarray) -> Moving:
+    def _only(self, rules: Cut, conditions: np.ndarray, terms: np.ndarray) -> Cut:
         """The rules with no other conditions and terms than these, (R, J)."""
         constant = np.ones((len(conditions), 1), bool)
         asked, said = (np.concatenate([kept, constant], axis=1) for kept in (conditions, terms))
