@@ -86,8 +86,8 @@ model."""
 LENGTHS = {0: (Limit(5), Limit(3)), 1: (Limit(terms=10), Limit(terms=5))}
 """How short rules are tried by default, by order: ten, of which those go that add nothing, and one line."""
 
-SHORT_LINES = (Limit(5, 5),)
-"""How short several lines are tried, if these would be chosen and do not fit on a screen."""
+SHORTER = {0: (Limit(10), *LENGTHS[0]), 1: (Limit(10, 10), Limit(5, 5))}
+"""How short constant rules and several lines are tried that would be chosen and do not fit on a screen."""
 
 N_FOLDS, JUDGED_ROWS, MOST_REPEATS = 5, 600, 3
 """Folds are repeated until so many rows were judged."""
@@ -233,7 +233,7 @@ class _Searches(RuleModel):
             return []
         shape = shape | {name: chosen.params[name] for name in shape if name in chosen.params}
         order, n_rules = shape["order"], shape["n_rules"]
-        limits = list(SHORT_LINES if order and n_rules > 1 else LENGTHS[order])
+        limits = list(SHORTER[order] if n_rules > 1 else LENGTHS[order])
         of_shape = clone(clusterer).set_params(n_clusters=n_rules)
         quiet = Progress(None, len(search.folds), "fold")  # it is not known before that there is more to do
         return search.shortened(chosen, limits, of_shape, self._recipe(order), quiet)
