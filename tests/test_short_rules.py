@@ -369,3 +369,14 @@ def test_a_row_of_weight_two_is_the_row_twice_in_short_rules_too(seed):
     weighted = model.fit(X, y, sample_weight=weight).predict(X)
     repeated = model.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).predict(X)
     np.testing.assert_allclose(weighted, repeated, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_short_rule_counts_most_for_some_row_or_matters(seed):
+    """Nobody finds the rows that a rule is about which others always outweigh."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(240, 5))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=240) > 0).astype(int)
+    rules = TSKClassifier(6, refine=100, conditions=2, faithfulness=0.2, random_state=seed).fit(X, y).rules_
+    idle = rules.firing(X).max(axis=1, keepdims=True) > rules.firing(X)
+    assert not idle.all(axis=0).any()

@@ -61,7 +61,7 @@ without all of these at most this much higher."""
 
 
 OTHERWISE = 1e-2
-"""The same of a rule that asks for nothing: people look for the rows that it is about."""
+"""The same of a rule that asks for nothing, or counts most for no row: people look for the rows it is about."""
 
 
 class Limit(NamedTuple):
@@ -282,6 +282,13 @@ def _in_order(values: np.ndarray) -> np.ndarray:
     return np.argsort(np.where(finite, np.round(values / largest, 6), values), axis=None, kind="stable")
 
 
+def _governed(rules: Moving, samples: Prepared) -> np.ndarray:
+    """How many rows of a block each rule counts most for, (R,)."""
+    xp = array_namespace(samples.conditions)
+    strongest = xp.argmax(like(rules.theta, samples.conditions) @ samples.conditions.T, axis=0)
+    return np.bincount(to_numpy(strongest), minlength=len(rules.theta)).astype(float)
+
+
 @dataclass(frozen=True)
 class _Way:
     """The way down to shorter rules, and what it met."""
@@ -418,11 +425,11 @@ class _Way:
     def without_idle(self, rules: Cut, asking: bool = True) -> Cut:
         """The rules less those that add nothing or say what another says, one after the other.
 
-        Those that ask for something may stay.
+        Those that ask for something and count most for some row may stay.
         """
         full = self._loss(rules)
         while len(rules.theta) > 1:
-            fewer = list(self._with_one_less(rules) if asking else self._with_none_free(rules))
+            fewer = list(self._with_one_less(rules) if asking else self._without_one_idle(rules))
             if not fewer:
                 break
             losses = self._losses(fewer)
@@ -432,9 +439,10 @@ class _Way:
             rules = fewer[best]
         return rules
 
-    def _with_none_free(self, rules: Cut) -> Iterator[Cut]:
-        """The rules without each that asks for nothing."""
-        for r in np.flatnonzero(~self.plan.conditions_in(rules).any(axis=1)):
+    def _without_one_idle(self, rules: Cut) -> Iterator[Cut]:
+        """The rules without each that asks for nothing or counts most for no row."""
+        governs = self.ground.rows.sum(partial(_governed, rules)) > 0
+        for r in np.flatnonzero(~(self.plan.conditions_in(rules).any(axis=1) & governs)):
             yield rules.without(r)
 
     def _with_one_less(self, rules: Cut) -> Iterator[Cut]:
