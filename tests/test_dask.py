@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from sessc import FCM, SESSC, Blocks, SESSCRegressor, TSKClassifier, TSKRegressor
+from sessc import FCM, SESSC, Blocks, SESSCRegressor, TSKClassifier, TSKClassifierCV, TSKRegressor
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -93,6 +93,14 @@ def test_a_cluster_finds_what_one_process_finds(cluster, blobs, rng):
         answers = found.predict(partitioned(X)[0])
         assert isinstance(answers, da.Array)  # computed when asked for
         np.testing.assert_allclose(answers.compute(), expected.predict(X), rtol=1e-7)
+
+
+def test_a_search_on_a_cluster_chooses_what_one_process_chooses(cluster, blobs):
+    X, y = blobs
+    model = TSKClassifierCV(n_rules=[2, 3], order=0, alphas=[0.1, 1.0], refine=20, random_state=0)
+    found, expected = clone(model).fit(*partitioned(X, y)), clone(model).fit(Blocks([(X[::-1], y[::-1])]))
+    assert found.best_params_ == expected.best_params_
+    assert_same(found, expected, 1e-6)
 
 
 def test_a_killed_worker_is_made_up_for(cluster, blobs, monkeypatch):

@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import KFold
 
 from sessc import (
     AWFCM,
@@ -22,7 +23,9 @@ from sessc import (
     TSKClassifier,
     TSKClassifierCV,
     TSKRegressor,
+    TSKRegressorCV,
 )
+from sessc.tsk import tuning
 
 CLUSTERERS = [model(3, random_state=0) for model in (FCM, AWFCM, SCAD, EWFCM, KernelEWFCM, ESSC, SFP, SESSC)]
 PREDICTORS = [
@@ -200,7 +203,10 @@ def test_blocks_say_what_is_wrong(parquet, rng):
         "only one class": lambda: TSKClassifier(2).fit(Blocks([(X, np.zeros(20))])),
         "negative or not finite": lambda: FCM(2).fit(Blocks([(X, None, -np.ones(20))])),
         "more than the 1 distinct": lambda: FCM(2).fit(Blocks([np.ones((5, 2))])),
-        "cross-validates rows in memory": lambda: TSKClassifierCV().fit(Blocks([X])),
+        "TSKClassifierCV estimator requires y": lambda: TSKClassifierCV().fit(Blocks([X])),
+        "cv must be None or a number of folds": lambda: TSKClassifierCV(cv=KFold(3)).fit(
+            Blocks([(X, np.arange(20) % 2)])
+        ),
     }
     for message, attempt in wrong.items():
         with pytest.raises(ValueError, match=message):
@@ -217,7 +223,7 @@ def test_arrays_of_other_libraries_say_what_is_wrong(xp, rng):
         "table of rows and features": lambda: FCM(2).fit(y),
         r"y has the shape \(10,\) and X has 20 rows": lambda: TSKClassifier(2).fit(X, y[:10]),
         "requires y": lambda: TSKClassifier(2).fit(X),
-        "cross-validates rows in memory": lambda: TSKClassifierCV().fit(X, y),
+        "cv must be None or a number of folds": lambda: TSKClassifierCV(cv=KFold(3)).fit(X, y),
         "expecting 2 features": lambda: FCM(2, random_state=0).fit(X).predict(X[:, :1]),
     }
     for message, attempt in wrong.items():
@@ -235,3 +241,38 @@ def test_blocks_of_which_no_row_counts_are_a_sentence(rng):
     X = rng.normal(size=(20, 2))
     with pytest.raises(ValueError, match="X holds no rows to learn from"):
         FCM(2).fit(Blocks([(X, None, np.zeros(20)), (X, None, np.zeros(20))]))
+
+
+@pytest.mark.parametrize("kind", ["classes", "values"])
+@pytest.mark.parametrize("searched", [100, 10_000])
+def test_a_search_chooses_the_same_wherever_rows_are(monkeypatch, rng, kind, searched):
+    """Of many rows it draws some by their values: in any order, in any blocks, twice or of weight two."""
+    monkeypatch.setattr(tuning, "SEARCHED_ROWS", searched)
+    X = rng.normal(size=(260, 3))
+    says = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=260)
+    y = np.where(says > 0, "high", "low") if kind == "classes" else says
+    settings = {"n_rules": [2, 4], "order": 0, "alphas": [0.1, 10.0], "refine": 30, "random_state": 0}
+    model = (TSKClassifierCV if kind == "classes" else TSKRegressorCV)(**settings)
+    order = rng.permutation(260)
+    cut = Blocks([(X[part], y[part]) for part in np.array_split(order, 4)])
+    weighed = Blocks([(X[:100], y[:100], np.full(100, 2.0)), (X[100:], y[100:], np.ones(160))])
+    twice = Blocks([(X[:100], y[:100]), (X, y)])
+    for one, other in ((Blocks([(X, y)]), cut), (weighed, twice)):
+        found, expected = fitted(model, one), fitted(model, other)
+        assert found.best_params_ == expected.best_params_
+        assert found.best_score_ == pytest.approx(expected.best_score_, abs=1e-6)
+        # Last bits, which the order of a sum decides, grow in thirty steps of a descent.
+        np.testing.assert_allclose(found.rules_.outputs(X), expected.rules_.outputs(X), atol=1e-3)
+    if searched < len(X):  # then those in memory are drawn too
+        found = fitted(model, X[order], y[order])
+        assert found.best_params_ == fitted(model, cut).best_params_
+
+
+@pytest.mark.parametrize("xp", ["torch"], indirect=True)
+def test_a_search_takes_arrays_of_other_libraries(xp, rng):
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    model = TSKClassifierCV(n_rules=2, order=0, alphas=[0.1, 1.0], refine=20, random_state=0)
+    found, expected = fitted(model, xp.asarray(X), xp.asarray(y)), fitted(model, Blocks([(X, y)]))
+    assert found.best_params_ == expected.best_params_
+    assert_same(found, expected, 1e-6)

@@ -15,7 +15,7 @@ import numpy as np
 from .._array import Array, array_namespace, bits, like, scalar, to_numpy
 from .base import Rows, Samples
 
-__all__ = ["Sample", "sample", "some_rows"]
+__all__ = ["Sample", "labelled_sample", "sample", "some_rows"]
 
 FEW_ROWS = 2**13
 """Of rows that are not in one array, so many distinct ones are enough to describe all."""
@@ -58,6 +58,19 @@ def sample(rows: Rows, size: int, seed: int) -> Sample:
     # Hashes see raw values: a mean subtracted first would differ in its last bit with the order of the rows.
     origin = None if rows.limits is None else rows.limits[0]
     return rows.as_given().clipped(rows.limits).sum(partial(_sample_block, size, seed, origin))
+
+
+def labelled_sample(rows: Rows, size: int, seed: int) -> Sample:
+    """The same with labels, codes of classes or numbers, as one more column after the others."""
+    return rows.as_given().sum(partial(_labelled_block, size, seed))
+
+
+def _labelled_block(size: int, seed: int, samples: Samples) -> Sample:
+    xp, labels = array_namespace(samples.X), samples.Y
+    assert labels is not None
+    y = labels if labels.shape[1] == 1 else xp.argmax(labels, axis=1)[:, None]
+    wide = xp.concat([xp.astype(part, xp.float64) for part in (samples.X, y)], axis=1)
+    return _sample_block(size, seed, None, Samples(wide, weight=samples.weight))
 
 
 def _sample_block(size: int, seed: int, origin: Array | None, samples: Samples) -> Sample:

@@ -23,8 +23,10 @@ from .._progress import Progress, with_callbacks
 from ..cluster.base import SoftSubspace, label_loss
 from ..cluster.documentation import documented
 from ..cluster.ranges import COUNT, NOT_NEGATIVE, Range, check_each, check_parameters, one_of, or_auto
+from ..rows.arrays import ArrayRows
 from ..rows.base import Rows
 from ..rows.read import in_memory, read_rows
+from ..rows.sample import labelled_sample
 from .estimators import (
     ALPHA,
     CONDITIONS,
@@ -91,6 +93,10 @@ SHORTER = {0: (Limit(10), *LENGTHS[0]), 1: (Limit(10, 10), Limit(5, 5))}
 
 N_FOLDS, JUDGED_ROWS, MOST_REPEATS = 5, 600, 3
 """Folds are repeated until so many rows were judged."""
+
+SEARCHED_ROWS = 10_000
+"""Rows that a search looks at; of more, or if they are not in memory, it draws as many by a hash of their values.
+Penalties compete with sums over rows as a prior does, so that what is chosen for fewer rows holds for all."""
 
 
 class _Searches(RuleModel):
@@ -168,11 +174,6 @@ class _Searches(RuleModel):
         self
         """
         check_parameters(self)
-        if not in_memory(X):
-            name = type(self).__name__
-            raise ValueError(
-                f"{name} cross-validates rows in memory; tune on some of them as a NumPy array or frame."
-            )
         grid, shapes = self._to_try(), self._shapes()
         seed = _seed(self.random_state, self.clusterer)
         clusterer = fresh_clusterer(self.clusterer, self._kind, shapes[0]["n_rules"], seed)
@@ -305,13 +306,13 @@ class _Searches(RuleModel):
 
     def _folds(self, X: Any, y: Any, sample_weight: Any, seed: Any) -> tuple[list[Split], list[Fold]]:
         """Training and test rows of each fold, by number and as problems; the same for all shapes."""
+        rows = self._searched(read_rows(self, X, y, sample_weight, reset=True, supervised=True), in_memory(X))
         # Processes go over folds, and threads over blocks of rows would be in their way.
-        rows = replace(read_rows(self, X, y, sample_weight, reset=True, supervised=True), n_jobs=None)
+        rows = replace(rows, n_jobs=None)
         whole = rows.stored()
         X, y = whole.X, np.asarray(whole.y)
         self._posed(rows)  # complain about y before splitting it
-        counts = np.ones(len(X), bool) if sample_weight is None else np.asarray(sample_weight) > 0
-        splits = list(self._splits(X, y, counts, seed))
+        splits = list(self._splits(X, y, sample_weight, seed))
         scorer = get_scorer(self.scoring or self._kind.scoring)
         folds = []
         for train, test in splits:
@@ -319,17 +320,31 @@ class _Searches(RuleModel):
             folds.append(Fold(self._posed(rows.taken(train)), X[test], y[test], weight, scorer))
         return splits, folds
 
+    def _searched(self, rows: Rows, are_here: bool) -> Rows:
+        """The rows that the search looks at: all, or some of many, with what each weighs, in memory."""
+        if are_here and (self.cv is not None or (rows.n_rows or 0) <= SEARCHED_ROWS):
+            return rows
+        if not (self.cv is None or isinstance(self.cv, Number)):
+            raise ValueError(f"cv must be None or a number of folds for rows not in memory, got {self.cv!r}.")
+        target, coded = self._kind.learn(rows, None)
+        # Numbers as they are: measured from their mean, they would differ in last bits with the order of the rows.
+        few = labelled_sample(rows if target.labels is None else coded, SEARCHED_ROWS, seed=0)
+        X, y = few.X[:, :-1].astype(rows.precision), few.X[:, -1]
+        labels = y if target.labels is None else target.labels[y.astype(int)]
+        return ArrayRows(X, labels, few.weight.astype(X.dtype), columns=rows.columns)
+
     def _posed(self, rows: Rows) -> Problem:
         held = bool(self.refine)
         return pose(rows, self._kind, class_weight=self.class_weight, standardize=self.standardize, held=held)
 
-    def _splits(self, X: np.ndarray, y: np.ndarray, counts: np.ndarray, seed: Any) -> Iterator[Split]:
-        """Training and test rows of each fold, among rows that exist; ``counts`` says which of those given do."""
+    def _splits(self, X: np.ndarray, y: np.ndarray, sample_weight: Any, seed: Any) -> Iterator[Split]:
+        """Training and test rows of each fold, among rows that exist: those given that weigh something."""
         cv = self._repeated(len(X), seed) if self.cv is None else self.cv
         splitter = check_cv(cv, y, classifier=self._kind is CLASSES)
         if not isinstance(self.cv, Iterable):
             yield from splitter.split(X, y)
             return
+        counts = np.ones(len(X), bool) if sample_weight is None else np.asarray(sample_weight) > 0
         given, place = np.arange(len(counts)), np.cumsum(counts) - 1  # rows are numbered as they were given
         for parts in splitter.split(given, given):
             train, test = (given[part] for part in parts)
@@ -429,7 +444,9 @@ n_rules : int, list of int or "auto", default="auto"
         (Nadeau and Bengio, 2003); twice as many, if nothing else fits on a screen. 0 chooses the best.
     cv : int, splitter or iterable of (train, test), default=None
         None takes five shuffled folds, and for fewer than six hundred rows repeats them, up to three times,
-        because the scores of few rows are noisy.
+        because the scores of few rows are noisy. Of more than ten thousand rows as many are searched, and the best
+        is then learned from all; they are drawn by a hash of their values, so that wherever rows are the same is
+        chosen. Rows that are not in memory are always searched so, with None or a number of folds.
     scoring : str or callable, default=None
         A scikit-learn scorer; if None {scoring}."""
 
