@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from .._array import Array, array_namespace, divide, like, to_numpy
@@ -106,7 +106,7 @@ CLASSES = Kind(
     fitted=Proportions(),
     refined=Softmax(),
     scoring="balanced_accuracy",
-    splitter=RepeatedStratifiedKFold,
+    splitter=StratifiedKFold,
 )
 MEASUREMENTS = Kind(
     learn=Measurements.standardized,
@@ -116,7 +116,7 @@ MEASUREMENTS = Kind(
     fitted=Identity(),
     refined=Identity(),
     scoring="r2",
-    splitter=RepeatedKFold,
+    splitter=KFold,
 )
 
 

@@ -328,9 +328,7 @@ class Search:
             for name, v in trial.params.items()
             if name.startswith("clusterer__")
         }
-        alpha = trial.params["alpha"]
-        near = self.grid.alphas.index(alpha)  # what is short may want another ridge
-        grid = Grid([trial.params["width_scale"]], self.grid.alphas[max(near - 1, 0) : near + 2], limits)
+        grid = Grid([trial.params["width_scale"]], [trial.params["alpha"]], limits)
         search = replace(self, candidates=[own], grid=grid, staged=False)
         shape = {name: v for name, v in trial.params.items() if name in ("order", "n_rules")}
         return [replace(one, stage=trial.stage) for one in search.run(shape, clusterer, recipe, progress)]

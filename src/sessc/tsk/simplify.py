@@ -5,7 +5,7 @@ There are two ways down. On one what goes first has the least *impact*: the stan
 adds over the rows, or a term of a linear conclusion. On the other only rows count about which rules are in doubt:
 a condition decides nothing where its rule holds, or does not, in any case. Neither is better everywhere, so both
 are gone, and the better end is taken. What went may be missed later: so conditions that promise most by the slope
-of the loss come back for a third of those that are there, and what then decides least goes, as long as that helps.
+of the loss come back for a third of those that are there, and what then decides least goes, twice if that helps.
 Of all that was met and is short enough the best is kept: to allow more never makes rules worse.
 
 Short rules are held where the whole ones were, as these at the clusters that they came from. Were they held at
@@ -53,7 +53,7 @@ ROUNDING = 1e-12
 """A spread of less than this share of a mean square is none."""
 STEP_ITERATIONS = 40
 """Of the descent after each step, at most."""
-EXCHANGES = 4
+EXCHANGES = 2
 """Times that conditions are exchanged for others, at most."""
 IDLE = 1e-3
 """A rule is dropped if the loss without it is at most this share higher, and conditions if the mean loss is
@@ -312,12 +312,11 @@ class _Way:
             ways = yield from abreast(self.cut(rules, limit, doubtful) for doubtful in (False, True))
             ways = yield from abreast(map(self.settled, ways))
             rules = yield from self.exchanged(min(ways, key=self.objective), limit)
-            # Not before: rules that were just cut look idle and are not.
-            kept = yield from self.polished(rules)
-            kept = yield from self.only(self.without_idle(kept, asking=False), kept, limit)
-            fewer = yield from self.only(self.without_idle(kept), kept, limit)
+            fewer = yield from self.only(self.without_idle(rules), rules, limit)
             # Fewer rules may have fewer conditions, so that what adds nothing may yet be worth its place.
-            kept = fewer if self.objective(fewer) <= (1 + IDLE) * self.objective(kept) else kept
+            kept = fewer if self.objective(fewer) <= (1 + IDLE) * self.objective(rules) else rules
+            kept = yield from self.polished(kept)
+            kept = yield from self.only(self.without_idle(kept, asking=False), kept, limit)
             kept = yield from self.least_said(self.without_idle_parts(kept, limit), limit)
             self.meet(kept)
 
@@ -338,8 +337,7 @@ class _Way:
         if len(busy.theta) == len(rules.theta):
             return rules
         short = yield from self.cut(busy, limit)
-        short = yield from self.exchanged(short, limit)
-        return (yield from self.polished(short))
+        return (yield from self.settled(short))
 
     def exchanged(self, rules: Cut, limit: Limit) -> Asking[Cut]:
         """The rules with conditions that promise more for those that decide least, as long as that helps."""
