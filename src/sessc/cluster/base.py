@@ -25,7 +25,7 @@ from ..rows.columns import Category, Column, Number, cell_type, cells_of, is_fra
 from ..rows.extent import Extent, centered, gap_columns
 from ..rows.layout import Layout
 from ..rows.read import has_labels, read_rows
-from ..rows.sample import sample
+from ..rows.sample import sample, seen_alike
 from ..rows.target import Classes, Measurements, Target, holds_measurements
 from ..solve.alternate import Solution, alternate
 from ..solve.memory import Memory, online
@@ -217,7 +217,14 @@ class SoftSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
     ) -> Solution:
         stop = progress.step if progress else bool
         return alternate(
-            objective, rows, start, scale=extent.feature_scale, max_iter=self.max_iter, tol=self.tol, stop=stop
+            objective,
+            rows,
+            start,
+            scale=extent.feature_scale,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            stop=stop,
+            leaps=extent.is_large,
         )
 
     def _keep(
@@ -458,7 +465,8 @@ def starting_centers(clusterer: SoftSubspace, rows: Rows, extent: Extent) -> lis
     if init not in ("k-means", "random"):
         raise ValueError(f'init must be "k-means", "random" or an array of centres, got {init!r}.')
     rng = np.random.default_rng(check_random_state(clusterer.random_state).randint(2**31, size=4))
-    picked = sample(rows, max(2048, 32 * n_clusters), int(rng.integers(2**31)))
+    few = 8 if extent.is_large else 1
+    picked = sample(rows, few * max(2048, 32 * n_clusters), int(rng.integers(2**31)))
     n_clusters = min(n_clusters, len(picked.X))
     X, unit = filled_in(rows, extent, picked.X)
     if init == "random":
@@ -468,7 +476,10 @@ def starting_centers(clusterer: SoftSubspace, rows: Rows, extent: Extent) -> lis
     else:
         draw = partial(raced_seeds, X, picked.weight, picked.keys, unit=unit)
     seeds = [like(draw(n_clusters, rng), rows.center) for _ in range(clusterer.n_init)]
-    return seeds if init == "random" else [k_means(rows, V, extent) for V in seeds]
+    if init == "random":
+        return seeds
+    near = seen_alike(picked, rows) if extent.is_large else rows
+    return [k_means(near, V, extent) for V in seeds]
 
 
 def filled_in(rows: Rows, extent: Extent, cells: np.ndarray) -> tuple[np.ndarray, Any]:

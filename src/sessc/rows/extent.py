@@ -17,7 +17,13 @@ from .._array import Array, array_namespace, divide, scalar, to_numpy
 from .base import Rows, Samples
 from .layout import Layout, Space, gaps_in
 
-__all__ = ["Extent", "centered", "gap_columns", "measure", "seen_from", "standardized"]
+__all__ = ["LARGE", "Extent", "centered", "gap_columns", "measure", "seen_from", "standardized"]
+
+LARGE = 20_000
+"""Data that weigh more are clustered from starts in a sample of them, and by leaps.
+
+It is weight and not rows that count, as for all else; everything in the paper weighs less.
+"""
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,11 @@ class Extent:
     """How often each level occurs among cells that are there, (all levels,); None without categories."""
     evened: bool = False
     """Whether columns that spread less than a unit cost as much as others, and constants do not count."""
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a pass over all rows is worth saving."""
+        return self.weight > LARGE
 
     @property
     def scale(self) -> Array:

@@ -13,9 +13,10 @@ from functools import partial
 import numpy as np
 
 from .._array import Array, array_namespace, bits, like, scalar, to_numpy
+from .arrays import ArrayRows
 from .base import Rows, Samples
 
-__all__ = ["Sample", "labelled_sample", "sample", "some_rows"]
+__all__ = ["Sample", "labelled_sample", "sample", "seen_alike", "some_rows"]
 
 FEW_ROWS = 2**13
 """Of rows that are not in one array, so many distinct ones are enough to describe all."""
@@ -31,6 +32,8 @@ class Sample:
     size: int
 
     def __add__(self, other: Sample) -> Sample:
+        if len(self.keys) == self.size:  # most of what comes then is no better, and need not be sorted
+            other = other._up_to(self.keys[-1])
         keys = np.concatenate([self.keys, other.keys])
         X = np.concatenate([self.X, other.X])
         weight = np.concatenate([self.weight, other.weight])
@@ -38,6 +41,10 @@ class Sample:
         weight = np.bincount(group, weight, minlength=len(keys))
         kept = slice(self.size)
         return Sample(keys[kept], X[first[kept]], weight[kept], self.size)
+
+    def _up_to(self, key: np.int64) -> Sample:
+        few = self.keys <= key
+        return Sample(self.keys[few], self.X[few], self.weight[few], self.size)
 
 
 def some_rows(rows: Rows, most: int) -> tuple[np.ndarray, np.ndarray, int]:
@@ -58,6 +65,13 @@ def sample(rows: Rows, size: int, seed: int) -> Sample:
     # Hashes see raw values: a mean subtracted first would differ in its last bit with the order of the rows.
     origin = None if rows.limits is None else rows.limits[0]
     return rows.as_given().clipped(rows.limits).sum(partial(_sample_block, size, seed, origin))
+
+
+def seen_alike(picked: Sample, rows: Rows) -> ArrayRows:
+    """A sample of these rows as rows where these are, in their units and spelled out as they are."""
+    X, weight = (rows.at_home(part.astype(rows.precision)) for part in (picked.X, picked.weight))
+    how = {name: getattr(rows, name) for name in ("center", "scale", "limits", "columns", "layout", "n_jobs")}
+    return ArrayRows(X, sample_weight=weight, **how)
 
 
 def labelled_sample(rows: Rows, size: int, seed: int) -> Sample:

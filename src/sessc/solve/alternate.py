@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
+from math import inf
 
 from .._array import Array, array_namespace
 from .._runtime import at_work
 from ..rows.base import Rows
 from ..terms.objective import Objective, Parameters, Statistics
+from .secants import Secants
 
 __all__ = ["Solution", "alternate"]
 
@@ -37,8 +39,12 @@ def alternate(
     max_iter: int = 100,
     tol: float = 1e-5,
     stop: Callable[[], bool] = lambda: False,
+    leaps: bool = False,
 ) -> Solution:
     """Minimise the objective by turns from a start, the paper's Algorithm 1.
+
+    With leaps it goes on not from where a turn ends but from where the last turns lead to. A leap that would leave
+    the cost higher is taken back: its iteration changes nothing, and the next begins where the turn before ended.
 
     Parameters
     ----------
@@ -53,18 +59,28 @@ def alternate(
         Stop once all centres together moved no further than this.
     stop : callable
         Called after each iteration; a true answer ends the loop.
+    leaps : bool
+        Whether to leap ahead; without it iterations are the published ones.
     """
     one_pass = _one_pass(objective, rows, start.V.shape[0])
     parameters, coefficients = start, objective.coefficients(start)
     history: list[float] = []
+    secants, sums, leap = Secants(scale), None, None
     with at_work:  # once for all iterations
         for _ in range(max_iter):
-            statistics = one_pass(coefficients)
-            moved = objective.update(statistics, parameters)
-            coefficients = objective.coefficients(moved)
-            history.append(objective.value(statistics, moved, coefficients))
-            shift = _distance(moved.V, parameters.V, scale)
-            parameters = moved
+            first = parameters if leap is None else objective.update(leap, parameters)
+            found = one_pass(coefficients if leap is None else objective.coefficients(first))
+            moved = objective.update(found, first)
+            ahead = objective.coefficients(moved)
+            cost, shift = objective.value(found, moved, ahead), _distance(moved.V, first.V, scale)
+            if leaps:
+                secants = secants.after(sums if leap is None else leap, found, first.V, moved.V)
+            if leap is not None and not cost <= history[-1]:
+                leap, cost, shift = None, history[-1], inf
+            else:
+                parameters, coefficients, sums = moved, ahead, found
+                leap = secants.leap() if leaps else None
+            history.append(cost)
             if stop() or shift <= tol:
                 break
     return Solution(parameters, tuple(history))
