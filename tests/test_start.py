@@ -71,6 +71,13 @@ def test_a_large_sample_is_cut_to_size_and_is_random(rng):
     assert not np.array_equal(np.sort(picked.X[:, 0]), np.sort(sample(ArrayRows(X), 2048, seed=2).X[:, 0]))
 
 
+def test_a_sample_that_is_cut_is_the_smaller_sample(rng):
+    rows = ArrayRows(rng.normal(size=(900, 2)), sample_weight=rng.random(900), block_rows=70)
+    found, expected = sample(rows, 300, seed=1).cut(40), sample(rows, 40, seed=1)
+    np.testing.assert_array_equal(found.X, expected.X)
+    np.testing.assert_array_equal(found.weight, expected.weight)
+
+
 def test_hashes_tell_rows_of_round_numbers_apart():
     X = np.stack(np.meshgrid(np.arange(300.0), np.arange(300.0)), axis=-1).reshape(-1, 2)
     assert len(np.unique(_hash(X, 3))) == len(X)

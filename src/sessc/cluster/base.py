@@ -61,6 +61,7 @@ __all__ = [
 _COMMON_PARAMETERS = """\
 init : {"k-means", "random"} or array of shape (n_clusters, n_features), default="k-means"
         Where centres start: k-means from greedy k-means++ seeds, random rows, or these points, as rows of X.
+        K-means sees all rows, or a sample of them where they weigh more than 20,000.
     n_init : int, default=1
         Starts to try; the one that ends with the lowest cost is kept.
     max_iter : int, default=100
@@ -465,8 +466,9 @@ def starting_centers(clusterer: SoftSubspace, rows: Rows, extent: Extent) -> lis
     if init not in ("k-means", "random"):
         raise ValueError(f'init must be "k-means", "random" or an array of centres, got {init!r}.')
     rng = np.random.default_rng(check_random_state(clusterer.random_state).randint(2**31, size=4))
-    few = 8 if extent.is_large else 1
-    picked = sample(rows, few * max(2048, 32 * n_clusters), int(rng.integers(2**31)))
+    size, times = max(2048, 32 * n_clusters), 8 if extent.is_large else 1
+    many = sample(rows, times * size, int(rng.integers(2**31)))
+    picked = many.cut(size)  # seeds drawn from more than that led to higher costs when measured
     n_clusters = min(n_clusters, len(picked.X))
     X, unit = filled_in(rows, extent, picked.X)
     if init == "random":
@@ -478,7 +480,7 @@ def starting_centers(clusterer: SoftSubspace, rows: Rows, extent: Extent) -> lis
     seeds = [like(draw(n_clusters, rng), rows.center) for _ in range(clusterer.n_init)]
     if init == "random":
         return seeds
-    near = seen_alike(picked, rows) if extent.is_large else rows
+    near = seen_alike(many, rows) if extent.is_large else rows
     return [k_means(near, V, extent) for V in seeds]
 
 

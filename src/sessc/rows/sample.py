@@ -32,7 +32,7 @@ class Sample:
     size: int
 
     def __add__(self, other: Sample) -> Sample:
-        if len(self.keys) == self.size:  # most of what comes then is no better, and need not be sorted
+        if len(self.keys) == self.size:  # most of what comes then is beyond the last, and need not be sorted
             other = other._up_to(self.keys[-1])
         keys = np.concatenate([self.keys, other.keys])
         X = np.concatenate([self.X, other.X])
@@ -41,6 +41,11 @@ class Sample:
         weight = np.bincount(group, weight, minlength=len(keys))
         kept = slice(self.size)
         return Sample(keys[kept], X[first[kept]], weight[kept], self.size)
+
+    def cut(self, size: int) -> Sample:
+        """The smaller sample that would have been drawn."""
+        kept = slice(size)
+        return Sample(self.keys[kept], self.X[kept], self.weight[kept], size)
 
     def _up_to(self, key: np.int64) -> Sample:
         few = self.keys <= key

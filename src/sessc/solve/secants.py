@@ -106,5 +106,5 @@ def _pairs(moves: np.ndarray, bends: np.ndarray, products: np.ndarray) -> Iterat
     """
     for moved, bent in zip(moves, bends, strict=True):
         size = moved @ products @ bent
-        if size > 1e-8 * (bent @ products @ bent):
+        if size > 1e-8 * (bent @ products @ bent) > 0:
             yield moved, bent, size
