@@ -468,7 +468,7 @@ def starting_centers(clusterer: SoftSubspace, rows: Rows, extent: Extent) -> lis
     rng = np.random.default_rng(check_random_state(clusterer.random_state).randint(2**31, size=4))
     size, times = max(2048, 32 * n_clusters), 8 if extent.is_large else 1
     many = sample(rows, times * size, int(rng.integers(2**31)))
-    picked = many.cut(size)  # seeds drawn from more than that led to higher costs when measured
+    picked = many.cut(size)  # seeds are those that k-means over all rows would start from
     n_clusters = min(n_clusters, len(picked.X))
     X, unit = filled_in(rows, extent, picked.X)
     if init == "random":

@@ -16,6 +16,9 @@ from .secants import Secants
 
 __all__ = ["Solution", "alternate"]
 
+ROUNDING = 2.0**-46
+"""Costs that differ by no more than this share are equal: their last bits change with the order of the rows."""
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -75,7 +78,7 @@ def alternate(
             cost, shift = objective.value(found, moved, ahead), _distance(moved.V, first.V, scale)
             if leaps:
                 secants = secants.after(sums if leap is None else leap, found, first.V, moved.V)
-            if leap is not None and not cost <= history[-1]:
+            if leap is not None and not cost <= history[-1] + ROUNDING * abs(history[-1]):
                 leap, cost, shift = None, history[-1], inf
             else:
                 parameters, coefficients, sums = moved, ahead, found

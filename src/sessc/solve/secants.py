@@ -27,6 +27,11 @@ __all__ = ["Secants"]
 MEMORY = 11
 """Turns to remember; twice or four times as many were no faster when measured."""
 
+GRID = 2.0**12
+"""Parts of points are whole multiples of one over this: else the last bits of sums, which change with the order of
+the rows, would grow from leap to leap.
+"""
+
 
 class _Turn(NamedTuple):
     """One turn of an alternation."""
@@ -96,7 +101,9 @@ def _ahead(products: np.ndarray) -> np.ndarray:
         step = step * max(size / (bent @ products @ bent), 1.0)  # never shorter than a turn
     for (moved, bent, size), part in zip(pairs, reversed(taken), strict=True):
         step = step + (part - bent @ products @ step / size) * moved
-    return before[-1] + step
+    parts = np.round((before[-1] + step) * GRID) / GRID
+    parts[-1] += 1 - np.sum(parts)
+    return parts
 
 
 def _pairs(moves: np.ndarray, bends: np.ndarray, products: np.ndarray) -> Iterator[tuple]:
