@@ -5,8 +5,8 @@ over the curvature that each cluster would have alone, with memberships held whe
 curvature is less, and steps are too short: a hundred times, where clusters share a cloud that could be cut in many
 ways. By how much, the secants between turns tell, and L-BFGS is the way to put a few of them together.
 
-Points are sums over rows and not parameters: sums may be added and taken apart, and the update makes of whatever
-comes of it parameters that are on their simplex.
+Points are sums over rows and not parameters: sums may be added and taken apart, and the update makes weights that
+are on their simplex of whatever comes of it. Outputs may leave theirs for one pass; costs are compared after it.
 """
 
 from __future__ import annotations
