@@ -25,6 +25,7 @@ from sessc import (
     TSKRegressor,
     TSKRegressorCV,
 )
+from sessc._array import one_hot
 from sessc.tsk import tuning
 
 CLUSTERERS = [model(3, random_state=0) for model in (FCM, AWFCM, SCAD, EWFCM, KernelEWFCM, ESSC, SFP, SESSC)]
@@ -153,6 +154,36 @@ def test_memory_beyond_the_data_does_not_grow_with_them(n):
         tracemalloc.stop()
         labels = 4 * n if hasattr(model, "predict") and not hasattr(model, "refine") else n
         assert peak - labels < 48 * 2**20
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SESSC(3, max_iter=3, random_state=0),
+        TSKClassifier(3, order=1, random_state=0),
+        TSKClassifier(3, refine=3, faithfulness=1.0, random_state=0),
+    ],
+    ids=["SESSC", "TSK", "refined"],
+)
+def test_memory_does_not_grow_with_classes(model):
+    """Labels are one number a row wherever rows are, and one for each class in a block alone."""
+    X = np.random.default_rng(0).normal(size=(20_000, 5))
+    y = np.argsort(np.argsort(X[:, 0])) // 40
+    fitted(model, X[:100], y[:100] % 3)
+    tracemalloc.start()
+    found = fitted(model, X, y)
+    if hasattr(found, "rules_"):
+        found.rules_.evaluate(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 * 2**20  # 76 MiB are the classes of all rows, once
+
+
+def test_few_rows_of_many_classes():
+    """Codes are spelled out without an array of classes by classes, and as ever."""
+    codes = np.asarray([3, 0, 3])
+    for n_classes in (4, 5, 300):
+        np.testing.assert_array_equal(one_hot(codes, n_classes, np.float32), np.eye(n_classes)[codes])
 
 
 @pytest.fixture

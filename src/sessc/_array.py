@@ -168,9 +168,11 @@ def squared_distances(X: Array, V: Array) -> Array:
 
 def one_hot(codes: Array, n_classes: int, dtype: Any) -> Array:
     """Rows of the identity matrix picked by integer ``codes``."""
-    xp = array_namespace(codes)
-    identity = xp.eye(n_classes, dtype=dtype, device=getattr(codes, "device", None))
-    return xp.take(identity, codes, axis=0)
+    xp, device = array_namespace(codes), getattr(codes, "device", None)
+    if n_classes > codes.shape[0]:  # of which the identity would be larger than what is picked
+        classes = xp.arange(n_classes, dtype=codes.dtype, device=device)
+        return xp.astype(codes[:, None] == classes, dtype)
+    return xp.take(xp.eye(n_classes, dtype=dtype, device=device), codes, axis=0)
 
 
 def bits(x: Array) -> Array:

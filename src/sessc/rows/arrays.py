@@ -84,7 +84,7 @@ class ArrayRows(Rows):
         return super().weight
 
     def whole(self) -> Any:
-        if not self._is_numpy or self.n_rows * self.n_features > KEPT_ELEMENTS:
+        if not self._is_numpy or not self._are_few:
             return None
         return self._block(slice(None))
 
@@ -126,9 +126,13 @@ class ArrayRows(Rows):
     def _each(self, fn: Callable[[Any], Any]) -> Iterator[Any]:
         n_blocks = len(self._slices)
         n_threads = min(effective_n_jobs(self.n_jobs), n_blocks) if n_blocks > 1 and self._is_numpy else 1
-        if self.n_rows * self.n_features <= KEPT_ELEMENTS:
+        if self._are_few:
             return self._worked(fn, self._kept_blocks, n_threads)
         return self._worked(lambda part: fn(self._block(part)), self._parts(), n_threads)
+
+    @property
+    def _are_few(self) -> bool:
+        return self.n_rows * max(self.n_features, self.n_classes or 0) <= KEPT_ELEMENTS
 
     def _parts(self) -> Iterator[slice]:
         if not is_elsewhere(self.X):

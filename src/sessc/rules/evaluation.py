@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,10 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 
-from .base import RuleBase
+from ..rows.base import Samples
+from .base import Cells, RuleBase
 from .evidence import Evidence
-from .observe import observe
+from .observe import labelled, observe
 
 __all__ = ["Comparison", "Evaluation", "compare", "evaluate", "measured", "verdict"]
 
@@ -73,10 +75,19 @@ class Comparison:
 
 def evaluate(rules: RuleBase, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
     """Accuracy, balanced accuracy and log-loss of classes; R², root mean square and absolute error of numbers."""
-    odds = None if rules.classes is None else rules.probabilities(X)
-    found = measured(y, rules(X), odds, rules.classes, sample_weight)
+    rows = labelled(rules, X, y, sample_weight)
+    given = None if rules.classes is None else rows.map(partial(_given, rules))
+    found = measured(y, rows.map(partial(_answers, rules)), given, rules.classes, sample_weight)
     seen = observe(rules, X, y, sample_weight)
     return replace(found, faithfulness=seen.faithfulness, evidence=seen)
+
+
+def _answers(rules: RuleBase, samples: Samples) -> np.ndarray:
+    return rules(Cells(samples.X))
+
+
+def _given(rules: RuleBase, samples: Samples) -> np.ndarray:
+    return np.sum(rules.probabilities(Cells(samples.X)) * samples.Y, axis=1)
 
 
 MUCH = 0.05
@@ -109,9 +120,9 @@ def verdict(evaluations: Mapping[str, Evaluation]) -> str:
 
 
 def measured(
-    y: Any, answers: np.ndarray, odds: np.ndarray | None, classes: np.ndarray | None, sample_weight: Any = None
+    y: Any, answers: np.ndarray, given: np.ndarray | None, classes: np.ndarray | None, sample_weight: Any = None
 ) -> Evaluation:
-    """The same of any model, by its answers and the probabilities of the classes."""
+    """The same of any model, by its answers and the probability that it gave to the class of each row."""
     weight = {"sample_weight": sample_weight}
     if classes is None:
         return Evaluation(
@@ -129,16 +140,14 @@ def measured(
         {
             "accuracy": float(accuracy_score(y, answers, **weight)),
             "balanced accuracy": float(balanced_accuracy_score(y, answers, **weight)),
-            "log-loss": _log_loss(y, odds, classes, sample_weight),
+            "log-loss": _log_loss(given, sample_weight),
         },
         confusion_matrix(y, answers, labels=classes, **weight),
     )
 
 
-def _log_loss(y: Any, odds: Any, classes: np.ndarray, weight: Any) -> float:
-    """scikit-learn's, for classes in any order."""
-    place = {label: k for k, label in enumerate(classes.tolist())}
-    given = np.asarray(odds)[np.arange(len(odds)), [place[label] for label in np.asarray(y).tolist()]]
+def _log_loss(given: Any, weight: Any) -> float:
+    """scikit-learn's, by what was given to the class of each row."""
     return float(np.average(-np.log(np.maximum(given, np.finfo(float).eps)), weights=weight))
 
 

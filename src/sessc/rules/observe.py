@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_consistent_length
 
 from .._array import Array, array_namespace, like, one_hot, to_numpy
+from ..rows.arrays import ArrayRows
 from ..rows.base import Rows, Samples
 from .base import Cells, RuleBase, filled, firing
 from .evidence import Evidence
 
-__all__ = ["Outcome", "observe", "observe_rows"]
+__all__ = ["Outcome", "labelled", "observe", "observe_rows"]
 
 QUANTILE = 1.959963984540054
 """Of the normal distribution, for intervals that hold 95 % of the time."""
@@ -175,30 +177,40 @@ def observe_rows(rules: RuleBase, rows: Rows, outcome: Outcome) -> Evidence:
 
 def observe(rules: RuleBase, X: Any, y: Any, sample_weight: Any = None) -> Evidence:
     """The same for a table; see :meth:`RuleBase.observe`."""
+    rows = labelled(rules, X, y, sample_weight)
+    return observe_rows(rules, *((rows, _classed(rules, rows)) if rules.classes is not None else _measured(rows)))
+
+
+def labelled(rules: RuleBase, X: Any, y: Any, sample_weight: Any = None) -> ArrayRows:
+    """A table as rows, with codes of the rules' classes, or values, for labels."""
     cells = np.asarray(rules.cells(X))
+    check_consistent_length(cells, y, sample_weight)
     weight = None if sample_weight is None else np.asarray(sample_weight, cells.dtype)
     if rules.classes is None:
-        values = np.asarray(y, float)
-        outcome = Outcome(None, float(np.average(values, weights=weight)), float(np.std(values)) or 1.0)
-        Y = ((values - outcome.origin) / outcome.unit)[:, None]
-    else:
-        Y = _one_hot(rules, y, cells.dtype)
-        outcome = Outcome(_counting(rules, Y if weight is None else weight[:, None] * Y))
-    return _evidence(_sums(rules, outcome, Samples(cells, Y, weight)), outcome, rules.classes is not None)
+        return ArrayRows(cells, np.asarray(y, float), weight)
+    return ArrayRows(cells, _codes(rules, y), weight, n_classes=len(rules.classes))
 
 
-def _one_hot(rules: RuleBase, y: Any, dtype: Any) -> np.ndarray:
+def _codes(rules: RuleBase, y: Any) -> np.ndarray:
     assert rules.classes is not None
     place = {label: k for k, label in enumerate(rules.classes.tolist())}
     given = np.asarray(y).tolist()
     if odd := [label for label in given if label not in place]:
         raise ValueError(f"y has the class {odd[0]!r}, which the rules do not know.")
-    return one_hot(np.asarray([place[label] for label in given]), len(place), dtype)
+    return np.asarray([place[label] for label in given], dtype=int)
 
 
-def _counting(rules: RuleBase, Y: np.ndarray) -> np.ndarray | None:
-    """What rows of each class count for classes to weigh what they weighed in learning, if that is known."""
+def _measured(rows: ArrayRows) -> tuple[ArrayRows, Outcome]:
+    """Rows whose values are measured from their mean, in units of their spread."""
+    values = np.asarray(rows.y)
+    outcome = Outcome(None, float(np.average(values, weights=rows.sample_weight)), float(np.std(values)) or 1.0)
+    return replace(rows, y=(values - outcome.origin) / outcome.unit), outcome
+
+
+def _classed(rules: RuleBase, rows: ArrayRows) -> Outcome:
+    """Rows of each class count so that classes weigh what they weighed in learning, if that is known."""
     if rules.summary is None or rules.summary.prior is None:
-        return None
-    shares = Y.sum(axis=0) / Y.sum()
-    return np.divide(rules.summary.prior, shares, out=np.zeros(len(shares)), where=shares > 0)
+        return Outcome()
+    mass = np.bincount(np.asarray(rows.y), rows.sample_weight, minlength=rows.n_classes or 0)
+    shares = mass / mass.sum()
+    return Outcome(np.divide(rules.summary.prior, shares, out=np.zeros(len(shares)), where=shares > 0))

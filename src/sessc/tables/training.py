@@ -261,8 +261,8 @@ def _line(lesson: Lesson, rules: RuleBase, columns: Columns, class_weight: Any) 
         return {"linear regression": measured(y[rest], line.predict(X[rest]), None, None)}
     line = make_pipeline(*prepared, LogisticRegression(class_weight=class_weight, max_iter=10_000))
     line.fit(X[part], y[part])
-    odds = line.predict_proba(X[rest])
-    return {"logistic regression": measured(y[rest], line.predict(X[rest]), odds, line.classes_)}
+    given = line.predict_proba(X[rest])[np.arange(len(rest)), np.searchsorted(line.classes_, y[rest])]
+    return {"logistic regression": measured(y[rest], line.predict(X[rest]), given, line.classes_)}
 
 
 def _prepared(rules: RuleBase) -> tuple[Any, Any]:
