@@ -26,7 +26,7 @@ from sessc import (
     TSKRegressorCV,
 )
 from sessc._array import one_hot
-from sessc.tsk import tuning
+from sessc.tsk import recipe, tuning
 
 CLUSTERERS = [model(3, random_state=0) for model in (FCM, AWFCM, SCAD, EWFCM, KernelEWFCM, ESSC, SFP, SESSC)]
 PREDICTORS = [
@@ -297,6 +297,59 @@ def test_a_search_chooses_the_same_wherever_rows_are(monkeypatch, rng, kind, sea
     if searched < len(X):  # then those in memory are drawn too
         found = fitted(model, X[order], y[order])
         assert found.best_params_ == fitted(model, cut).best_params_
+
+
+@pytest.mark.parametrize("conditions", [None, 2])
+@pytest.mark.parametrize("kind", ["classes", "values"])
+def test_rules_of_many_rows_are_the_same_wherever_they_are(monkeypatch, rng, kind, conditions):
+    """They are found on rows drawn by their values: in any order, in any blocks, twice or of weight two."""
+    monkeypatch.setattr(recipe, "DRAWN_ROWS", 150)
+    X = rng.normal(size=(260, 3))
+    says = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=260)
+    y = np.where(says > 0, "high", "low") if kind == "classes" else says
+    model = (TSKClassifier if kind == "classes" else TSKRegressor)(3, refine=20, alpha=1.0, random_state=0)
+    model.set_params(conditions=conditions)
+    order, weight = rng.permutation(260), np.repeat([2.0, 1.0], [100, 160])
+    twice = np.concatenate([np.arange(100), np.arange(260)])
+    cut = Blocks([(X[part], y[part]) for part in np.array_split(order, 4)])
+    assert_same(fitted(model, X, y), fitted(model, cut), 1e-5)
+    assert_same(fitted(model, X, y, sample_weight=weight), fitted(model, X[twice], y[twice]), 1e-5)
+
+
+def test_few_distinct_rows_are_not_drawn_from(monkeypatch, rng):
+    """However often each is repeated: a row of weight two is the row twice."""
+    monkeypatch.setattr(recipe, "DRAWN_ROWS", 150)
+    X = rng.normal(size=(100, 3))
+    y, often = X[:, 0] * X[:, 1] > 0, np.arange(400) % 100
+    model = TSKClassifier(3, refine=20, alpha=1.0, random_state=0)
+    found = fitted(model, X[often], y[often])
+    assert_same(found, fitted(model, X, y, sample_weight=np.full(100, 4.0)), 1e-6)
+
+
+@pytest.mark.parametrize("conditions", [None, 2])
+def test_all_rows_have_their_say(monkeypatch, rng, conditions):
+    """Rules found on some rows end close to those found on all, and closer than before the last iterations."""
+    X = rng.normal(size=(4_000, 3))
+    y = X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=4_000) > 0
+    model = TSKClassifier(4, refine=100, conditions=conditions, alpha=1.0, random_state=0)
+
+    def loss(drawn, last):
+        monkeypatch.setattr(recipe, "DRAWN_ROWS", drawn)
+        monkeypatch.setattr(recipe, "LAST_ITERATIONS", last)
+        return fitted(model, X, y).rules_.evaluate(X, y).measures["log-loss"]
+
+    best, first, last = loss(10_000, 0), loss(1_000, 0), loss(1_000, 10)
+    assert last < first
+    assert last < 1.05 * best
+
+
+@pytest.mark.parametrize("xp", ["torch"], indirect=True)
+def test_many_rows_of_other_libraries(monkeypatch, xp, rng):
+    monkeypatch.setattr(recipe, "DRAWN_ROWS", 150)
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    model = TSKClassifier(3, refine=20, class_weight="balanced", random_state=0)
+    assert_same(fitted(model, xp.asarray(X), xp.asarray(y)), fitted(model, X, y), 1e-6)
 
 
 @pytest.mark.parametrize("xp", ["torch"], indirect=True)

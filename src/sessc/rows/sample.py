@@ -15,8 +15,9 @@ import numpy as np
 from .._array import Array, array_namespace, bits, like, scalar, to_numpy
 from .arrays import ArrayRows
 from .base import Rows, Samples
+from .target import Target
 
-__all__ = ["Sample", "labelled_sample", "sample", "seen_alike", "some_rows"]
+__all__ = ["Sample", "labelled_rows", "labelled_sample", "sample", "seen_alike", "some_rows"]
 
 FEW_ROWS = 2**13
 """Of rows that are not in one array, so many distinct ones are enough to describe all."""
@@ -82,6 +83,23 @@ def seen_alike(picked: Sample, rows: Rows) -> ArrayRows:
 def labelled_sample(rows: Rows, size: int, seed: int) -> Sample:
     """The same with labels, codes of classes or numbers, as one more column after the others."""
     return rows.as_given().sum(partial(_labelled_block, size, seed))
+
+
+def labelled_rows(given: Rows, coded: Rows, target: Target, size: int) -> ArrayRows:
+    """The rows of such a sample, in memory, with labels as users gave them and what each weighs.
+
+    Parameters
+    ----------
+    given, coded : Rows
+        All rows, with labels as they were given, and as the target writes them.
+    target : Target
+    size : int
+    """
+    # Numbers as they are: measured from their mean, they would differ in last bits with the order of the rows.
+    few = labelled_sample(given if target.labels is None else coded, size, seed=0)
+    X, y = few.X[:, :-1].astype(given.precision), few.X[:, -1]
+    labels = y if target.labels is None else target.labels[y.astype(int)]
+    return ArrayRows(X, labels, few.weight.astype(X.dtype), columns=given.columns)
 
 
 def _labelled_block(size: int, seed: int, samples: Samples) -> Sample:

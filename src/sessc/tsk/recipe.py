@@ -28,7 +28,7 @@ from ..rows.columns import Category, Column, Number, default_names
 from ..rows.extent import Extent, centered, standardized
 from ..rows.layout import Space
 from ..rows.robust import robust
-from ..rows.sample import some_rows
+from ..rows.sample import labelled_rows, some_rows
 from ..rows.target import Classes, Measurements, Target
 from ..rules.base import Cells, Conditions, RuleBase
 from ..rules.conditions import reach_of
@@ -38,11 +38,12 @@ from ..rules.summary import Summary, summarize
 from ..terms.losses import LogLoss
 from ..terms.objective import Expansion, Objective, Statistics, statistics_of
 from .consequents import ridge_path
-from .refine import Asking, CrossEntropy, Descent, Ground, OutputLoss, Pulls, SquaredError, plan_of
-from .simplify import NO_LIMIT, Limit, concise
+from .refine import Asking, CrossEntropy, Descent, Ground, Moving, OutputLoss, Pulls, SquaredError, plan_of
+from .simplify import NO_LIMIT, Cut, Limit, concise
 
 __all__ = [
     "CLASSES",
+    "LAST_ITERATIONS",
     "MEASUREMENTS",
     "Kind",
     "Names",
@@ -70,6 +71,10 @@ WIDTH_FLOOR = 1e-3
 TOGETHER = 0.25
 """The share of refinement in which rules need only be right together. To answer alone from the start would keep
 them where clusters are, which are not always where answers change."""
+DRAWN_ROWS = 2**16
+"""Of more distinct rows so many are drawn by a hash of their values, and refined rules are found on these."""
+LAST_ITERATIONS = 10
+"""In which all rows then have their say. Each goes over all of them, and rules are nearly where they belong."""
 REMEMBERED_ROWS, HEARD_ROWS = 50_000, 2_000
 """Of more rows every second, third, ... is remembered, and asked how far conditions reach."""
 
@@ -144,11 +149,26 @@ class Problem:
     """What a row of each class counts in least squares and refinement, beside its weight."""
     standardized: bool = True
     """Whether the coordinates are those that people compare columns by."""
+    given: Rows | None = None
+    """The rows with labels as they were given."""
 
     @property
     def fit_rows(self) -> Rows:
         by_class = self.class_weight
         return self.rows if by_class is None else replace(self.rows, class_weight=like(by_class, self.rows.center))
+
+    def drawn(self) -> Problem:
+        """The same problem on fewer rows, each of which stands for more; itself where distinct rows are few."""
+        rows = self.rows
+        if self.given is None or (rows.n_rows is not None and rows.n_rows < DRAWN_ROWS):
+            return self
+        few = labelled_rows(self.given, rows, self.target, DRAWN_ROWS)
+        if few.n_rows < DRAWN_ROWS:  # they are all, some of them repeated
+            return self
+        counts = rows.at_home(np.asarray(few.sample_weight) * (rows.weight / few.weight))
+        few = replace(few, X=rows.at_home(few.X), sample_weight=counts, n_jobs=rows.n_jobs)
+        seen = few.clipped(rows.limits).standardized(rows.center, rows.scale).spelled(rows.layout)
+        return replace(self, rows=self.target.encode(seen))
 
     def starts(self, clusterer: SoftSubspace) -> list[Array]:
         """Where the rules start: as many as asked for, unless there are fewer distinct rows."""
@@ -180,13 +200,19 @@ def warn_if_useless(score: float, problem: Problem, where: str) -> None:
 
 
 def pose(
-    rows: Rows, kind: Kind, *, classes: Any = None, class_weight: Any = None, standardize: bool, held: bool = False
+    given: Rows,
+    kind: Kind,
+    *,
+    classes: Any = None,
+    class_weight: Any = None,
+    standardize: bool,
+    held: bool = False,
 ) -> Problem:
     """Rows as a problem, in the coordinates of the rules: z-scores, or the units kept and the mean taken off.
 
     With ``held`` no cell decides where the data sit: tails are held at limits.
     """
-    target, rows = kind.learn(rows, classes)
+    target, rows = kind.learn(given, classes)
     by_class = target.weights(class_weight, partial(target.masses, rows))
     if held:
         rows, extent = robust(rows, standardize)
@@ -194,7 +220,7 @@ def pose(
         rows, extent = (standardized if standardize else centered)(rows)
     if rows.scale is None:
         rows = rows.standardized(rows.center, array_namespace(rows.center).ones_like(rows.center))
-    return Problem(rows, extent, target, kind, by_class, standardize)
+    return Problem(rows, extent, target, kind, by_class, standardize, given)
 
 
 def fresh_clusterer(clusterer: Any, kind: Kind, n_rules: int, random_state: Any) -> SoftSubspace:
@@ -329,8 +355,12 @@ def improved(
     limits: Sequence[Limit] = (NO_LIMIT,),
     stop: Callable[[], bool] | None = None,
     ground: Ground | None = None,
+    whole: Problem | None = None,
 ) -> Asking[Improved]:
-    """Rules refined, and made as short as each limit asks for, on a ground that others may share."""
+    """Rules refined, and made as short as each limit asks for, on a ground that others may share.
+
+    Where rows were drawn for the problem, all of the ``whole`` one have their say at last.
+    """
     if not recipe.refine:
         if not all(limit.is_none for limit in limits):
             raise ValueError("short rules need refinement to choose what stays; set refine to a few hundred.")
@@ -343,9 +373,22 @@ def improved(
     if n_together:
         first = replace(loss, own=0.0)
         [(moving, _)] = yield [Descent(ground, moving, first, pulls, n_together, stop=stop)]
+    held = moving.theta
     [(moving, history)] = yield [Descent(ground, moving, loss, pulls, recipe.refine - n_together, stop=stop)]
     found = yield from concise(ground, moving, loss, pulls, limits, max_iter=recipe.refine)
+    if whole is not None and whole is not problem:
+        last = Descent(Ground.of(whole.fit_rows, plan), moving, loss, pulls, LAST_ITERATIONS, stop=stop, held=held)
+        found = yield from _finished(last, found)
     return Improved([(plan.conditions(one), plan.conclusions(one)) for one in found], history)
+
+
+def _finished(last: Descent, found: Sequence[Moving]) -> Asking[list[Moving]]:
+    """Rules after a last descent; short ones are held where short ones are."""
+    plan = last.ground.plan
+    refined = yield [
+        replace(last, start=one, held=one.held(plan) if isinstance(one, Cut) else last.held) for one in found
+    ]
+    return [one.rules for one in refined]
 
 
 def rule_base(

@@ -44,7 +44,7 @@ from .refine import (
     promise,
 )
 
-__all__ = ["NO_LIMIT", "Limit", "concise", "impacts"]
+__all__ = ["NO_LIMIT", "Cut", "Limit", "concise", "impacts"]
 
 TRIED_AT_ONCE = 8
 """Parts that are tried to leave out together."""

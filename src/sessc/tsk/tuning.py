@@ -23,10 +23,9 @@ from .._progress import Progress, with_callbacks
 from ..cluster.base import SoftSubspace, label_loss
 from ..cluster.documentation import documented
 from ..cluster.ranges import COUNT, NOT_NEGATIVE, Range, check_each, check_parameters, one_of, or_auto
-from ..rows.arrays import ArrayRows
 from ..rows.base import Rows
 from ..rows.read import in_memory, read_rows
-from ..rows.sample import labelled_sample
+from ..rows.sample import labelled_rows
 from .estimators import (
     ALPHA,
     CONDITIONS,
@@ -328,11 +327,7 @@ class _Searches(RuleModel):
         if not (self.cv is None or isinstance(self.cv, Number)):
             raise ValueError(f"cv must be None or a number of folds for rows not in memory, got {self.cv!r}.")
         target, coded = self._kind.learn(rows, None)
-        # Numbers as they are: measured from their mean, they would differ in last bits with the order of the rows.
-        few = labelled_sample(rows if target.labels is None else coded, SEARCHED_ROWS, seed=0)
-        X, y = few.X[:, :-1].astype(rows.precision), few.X[:, -1]
-        labels = y if target.labels is None else target.labels[y.astype(int)]
-        return ArrayRows(X, labels, few.weight.astype(X.dtype), columns=rows.columns)
+        return labelled_rows(rows, coded, target, SEARCHED_ROWS)
 
     def _posed(self, rows: Rows) -> Problem:
         held = bool(self.refine)
