@@ -164,6 +164,22 @@ def test_frames_keep_their_names_and_labels(blobs):
         found.predict(table[list("bacde")])
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of pandas, which Dask uses
+def test_parquet_keeps_its_partitions(blobs, rng, tmp_path):
+    """Dask joins those of which few columns are read, and X, y and weights would not go together."""
+    pandas, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    X, y = blobs
+    frame = pandas.DataFrame(X, columns=list("abcde")).assign(kind=np.asarray(["no", "yes", "perhaps"])[y])
+    frame["a"], frame["count"] = np.where(X[:, 0] > 0, "high", "low"), rng.integers(1, 3, size=len(X))
+    for number, part in enumerate(np.array_split(np.arange(len(X)), 8)):
+        frame.iloc[part].to_parquet(tmp_path / f"part-{number}.parquet", index=False)
+    table, model = dd.read_parquet(tmp_path), TSKClassifier(3, random_state=0)
+    for columns in (list("abcde"), list("bc")):
+        found = clone(model).fit(table[columns], table["kind"], sample_weight=table["count"])
+        assert_same(found, clone(model).fit(frame[columns], frame["kind"], sample_weight=frame["count"]))
+        assert found.predict(table[columns]).numblocks == (8,)
+
+
 def test_collections_say_what_is_wrong(blobs, rng):
     X, y = blobs
     table, labels = partitioned(X, y)

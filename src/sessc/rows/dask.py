@@ -89,6 +89,16 @@ class DaskRows(Rows):
         return {field.name: getattr(self, field.name) for field in fields(Rows)} | {"n_jobs": 1}
 
 
+def _parts(collection: Any) -> np.ndarray:
+    """The partitions of a collection, delayed: those that it says it has.
+
+    Dask would join partitions of Parquet files where few columns are read, and X and y would not go together.
+    """
+    if hasattr(collection, "simplify"):  # a data frame or a column of one, which then reads no other columns
+        collection = collection.simplify()
+    return np.asarray(collection.to_delayed(optimize_graph=False), dtype=object).ravel()
+
+
 def shape_of(X: Any) -> tuple[tuple[str, ...] | None, int]:
     """The names of the columns of a Dask array or data frame, and how many there are."""
     names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
@@ -117,7 +127,7 @@ def learn_columns(
         return tuple(map(Number, known))
     from dask import delayed
 
-    parts = np.asarray(X.to_delayed(), dtype=object).ravel()
+    parts = _parts(X)
     weights = _aligned_parts(weight, X, parts)
     task = delayed(_tally, pure=False)
 
@@ -131,7 +141,10 @@ def learn_columns(
 def _aligned_parts(weight: Any, X: Any, parts: np.ndarray) -> list:
     if weight is None:
         return [None] * len(parts)
-    table = X.to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X
+    table = X
+    if hasattr(X, "columns"):  # lengths take a pass, and only weights that are here have to be cut by them
+        there = hasattr(weight, "__dask_graph__")
+        table = _table(X, np.asarray, np.float64) if there else X.to_dask_array(lengths=True)
     found = _aligned(weight, table, "sample_weight")
     return [None] * len(parts) if found is None else found.tolist()
 
@@ -147,7 +160,7 @@ def grown_columns(X: Any, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         return columns
     from dask import delayed
 
-    parts = np.asarray(X.to_delayed(), dtype=object).ravel()
+    parts = _parts(X)
     for found in _computed([delayed(grown, pure=False)(columns, part) for part in parts]):
         pairs = zip(columns, found, strict=True)
         columns = tuple(a if a == b else a.with_pooled(b.pool or ()) for a, b in pairs)  # type: ignore[union-attr]
@@ -159,19 +172,21 @@ def read_table(X: Any, columns: tuple[Column, ...]) -> Any:
     frame = hasattr(X, "columns")
     if not _is_mixed(X) and not any(column.n_levels for column in columns):
         kinds = set(X.dtypes) if frame else {X.dtype}
-        table = X.to_dask_array() if frame else X.rechunk({1: -1})
-        return table.astype(np.float32 if kinds == {np.dtype(np.float32)} else np.float64)
+        dtype = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
+        return _table(X, partial(np.asarray, dtype=dtype), dtype) if frame else X.rechunk({1: -1}).astype(dtype)
     if frame:
-        import pandas
-
-        meta = pandas.DataFrame({name: np.zeros(0) for name in X.columns})
-        return X.map_partitions(_coded_frame, columns, meta=meta).to_dask_array()
+        return _table(X, partial(cells_of, columns=columns), np.float64)
     return X.rechunk({1: -1}).map_blocks(cells_of, columns, dtype=np.float64)
 
 
-def _coded_frame(part: Any, columns: tuple[Column, ...]) -> Any:
-    """On a worker: a partition as cells."""
-    return type(part)(cells_of(part, columns), columns=part.columns, index=part.index)
+def _table(X: Any, cells: Callable[[Any], np.ndarray], dtype: Any) -> Any:
+    """A Dask data frame as an array of the cells of its partitions."""
+    from dask import delayed
+    from dask.array import concatenate, from_delayed
+
+    task, shape = delayed(cells, pure=False), (np.nan, X.shape[1])
+    found = [from_delayed(task(part), shape, dtype) for part in _parts(X)]
+    return concatenate(found, axis=0, allow_unknown_chunksizes=True)
 
 
 class Held:
@@ -215,7 +230,7 @@ def _aligned(column: Any, table: Any, what: str) -> np.ndarray | None:
         if column.shape != (table.shape[0],):
             raise ValueError(f"{what} has the shape {column.shape} and X has {table.shape[0]} rows.")
         column = column.rechunk((table.chunks[0],))
-    parts = np.asarray(column.to_delayed(), dtype=object).ravel()
+    parts = _parts(column)
     if len(parts) != table.numblocks[0]:
         raise ValueError(f"{what} has {len(parts)} partitions and X {table.numblocks[0]}; they must go together.")
     return parts
