@@ -105,9 +105,13 @@ class Blocks:
         plain = all(_is_number(table.schema.field(name).type) for name in names)
 
         def batches() -> Iterator[tuple]:
-            # Few at a time: a row group read ahead is memory.
+            # Few at a time: a row group read ahead is memory, and so is a file.
             for batch in table.to_batches(
-                columns=[*names, *aside], batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
+                columns=[*names, *aside],
+                batch_size=BATCH_ROWS,
+                batch_readahead=2,
+                fragment_readahead=1,
+                fragment_scan_options=dataset.ParquetFragmentScanOptions(pre_buffer=False),
             ):
                 columns = [None if name is None else _cells(batch.column(name)) for name in (target, weight)]
                 cells = np.column_stack([_cells(batch.column(name)) for name in names]) if plain else None
