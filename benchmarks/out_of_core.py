@@ -62,10 +62,12 @@ def measured(what: str) -> Iterator[None]:
     watcher = threading.Thread(target=watch)
     watcher.start()
     start = time.perf_counter()
-    yield
-    seconds = time.perf_counter() - start
-    done.set()
-    watcher.join()
+    try:
+        yield
+    finally:
+        seconds = time.perf_counter() - start
+        done.set()
+        watcher.join()
     print(f"{what:50} {seconds:7.0f} s, at most {max(peak):5.0f} MiB of its own", flush=True)
 
 
