@@ -316,6 +316,15 @@ def test_rules_of_many_rows_are_the_same_wherever_they_are(monkeypatch, rng, kin
     assert_same(fitted(model, X, y, sample_weight=weight), fitted(model, X[twice], y[twice]), 1e-5)
 
 
+def test_last_bits_do_not_grow_where_rows_are_drawn(monkeypatch, rng):
+    """Not even in two hundred iterations and on the way to short rules."""
+    monkeypatch.setattr(recipe, "DRAWN_ROWS", 1_000)
+    X, order = rng.normal(size=(3_000, 5)), rng.permutation(3_000)
+    y = X[:, 0] * X[:, 1] + X[:, 2] ** 2 + 0.5 * rng.normal(size=3_000) > 1
+    model = TSKClassifier(8, refine=200, conditions=3, class_weight="balanced", random_state=0)
+    assert_same(fitted(model, X, y), fitted(model, X[order], y[order]), 1e-7)
+
+
 def test_few_distinct_rows_are_not_drawn_from(monkeypatch, rng):
     """However often each is repeated: a row of weight two is the row twice."""
     monkeypatch.setattr(recipe, "DRAWN_ROWS", 150)

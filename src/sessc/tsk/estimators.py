@@ -258,7 +258,7 @@ class _TSK(RuleModel):
 
     def _learn(self, problem: Problem, y: Any) -> None:
         self._names = self._named(y)
-        whole, problem = problem, problem.drawn() if self.refine else problem
+        problem, whole = problem.drawn() if self.refine else (problem, problem)
         n_iter = self.refine + (LAST_ITERATIONS if whole is not problem else 0)
         if self.rules is None:
             clusterer = self._clusterer()

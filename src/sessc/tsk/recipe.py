@@ -157,18 +157,39 @@ class Problem:
         by_class = self.class_weight
         return self.rows if by_class is None else replace(self.rows, class_weight=like(by_class, self.rows.center))
 
-    def drawn(self) -> Problem:
-        """The same problem on fewer rows, each of which stands for more; itself where distinct rows are few."""
-        rows = self.rows
-        if self.given is None or (rows.n_rows is not None and rows.n_rows < DRAWN_ROWS):
-            return self
-        few = labelled_rows(self.given, rows, self.target, DRAWN_ROWS)
+    def drawn(self) -> tuple[Problem, Problem]:
+        """The same problem on fewer rows, each of which stands for more, and on all; twice itself if few differ.
+
+        Drawn rows are the same to the last bit wherever rows are. So that rules found on them are, too, their
+        coordinates are rounded: last bits would grow in hundreds of iterations until they decide what is kept.
+        """
+        if self.given is None or (self.rows.n_rows is not None and self.rows.n_rows < DRAWN_ROWS):
+            return self, self
+        few = labelled_rows(self.given, self.rows, self.target, DRAWN_ROWS)
         if few.n_rows < DRAWN_ROWS:  # they are all, some of them repeated
-            return self
-        counts = rows.at_home(np.asarray(few.sample_weight) * (rows.weight / few.weight))
+            return self, self
+        whole = self.rounded()
+        rows, stands_for = whole.rows, float(_rounded(self.rows.weight / few.weight))
+        counts = rows.at_home(np.asarray(few.sample_weight) * stands_for)
         few = replace(few, X=rows.at_home(few.X), sample_weight=counts, n_jobs=rows.n_jobs)
         seen = few.clipped(rows.limits).standardized(rows.center, rows.scale).spelled(rows.layout)
-        return replace(self, rows=self.target.encode(seen))
+        return replace(whole, rows=whole.target.encode(seen)), whole
+
+    def rounded(self) -> Problem:
+        """The problem in coordinates that the order of a sum does not reach; constants stay at their value."""
+        rows, extent, target, by_class = self.rows, self.extent, self.target, self.class_weight
+        spread, scale = to_numpy(extent.spread), _rounded(to_numpy(rows.scale))
+        center = np.where(spread > 0, _rounded(to_numpy(rows.center), scale), to_numpy(rows.center))
+        shares, known = (None if part is None else _rounded(part) for part in (extent.shares, extent.known))
+        extent = replace(extent, spread=like(_rounded(spread), extent.spread), shares=shares, known=known)
+        if isinstance(target, Measurements) and self.given is not None:
+            unit = float(_rounded(target.unit))
+            target = Measurements(float(_rounded(target.origin, unit)), unit)
+            rows = replace(target.encode(self.given), limits=rows.limits, layout=rows.layout)
+        at = self.rows.center
+        rows = rows.standardized(like(center, at), like(scale, at))
+        by_class = None if by_class is None else _rounded(by_class)
+        return replace(self, rows=rows, extent=extent, target=target, class_weight=by_class)
 
     def starts(self, clusterer: SoftSubspace) -> list[Array]:
         """Where the rules start: as many as asked for, unless there are fewer distinct rows."""
@@ -177,6 +198,13 @@ class Problem:
     def clusters(self, clusterer: SoftSubspace, starts: list[Array], progress: Progress | None = None) -> Clusters:
         """The clusters that become rules."""
         return clusters(clusterer, self.rows, self.extent, self.target, starts, progress)
+
+
+def _rounded(values: Any, unit: Any = None) -> np.ndarray:
+    """Numbers to twenty bits of themselves, or of a unit."""
+    size = np.abs(np.asarray(values if unit is None else unit, float))
+    step = np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1] - 20)
+    return np.round(np.asarray(values, float) / step) * step
 
 
 class Names(NamedTuple):
