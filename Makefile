@@ -41,8 +41,9 @@ docs: $(VENV)/.installed-docs  ## the guide and the public API as a site, docs/_
 	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build
 
 # What is recorded in benchmarks/results for this machine is not measured again; remove it to start from nothing.
-bench: $(VENV)/.installed-paper .venv-fuzzy/.installed .venv-fuzzy-c-means/.installed  ## speed and memory, as ratios
+bench: $(VENV)/.installed-paper .venv-fuzzy/.installed .venv-fuzzy-c-means/.installed .venv-interpret/.installed  ## speed and memory, as ratios
 	$(BIN)/python -m benchmarks.iteration
+	$(BIN)/python -m benchmarks.answers
 	$(BIN)/python -m benchmarks.libraries
 	$(BIN)/python -m benchmarks.page
 

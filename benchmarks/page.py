@@ -16,6 +16,8 @@ from experiments.tables import markdown
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from . import answers
+from .answers import Answer, Task
 from .contenders import CONTENDERS, FEW, LIMIT_GIB, LIMIT_SECONDS, MANY
 from .libraries import CURVES, FCMS, HEADLINE, ONLY_HEADLINE, PATH, ROOT, ROUNDS, Measurement, Size
 
@@ -29,6 +31,7 @@ COLORS = {
     "scikit-fuzzy": "#000000", "fuzzy-c-means": "#009E73", "soft-clustering": "#CC79A7", "scikit-pytsk": "#999999",
 }  # fmt: skip
 MARKERS = dict(zip(COLORS, "oosDv^Ps", strict=True))
+WHOLE_COLORS = ("#0072B2", "#D55E00", "#E69F00", "#009E73")
 
 
 class Measured:
@@ -63,11 +66,57 @@ class Measured:
         return [size for size in sorted(ROUNDS) if any(line.size == size for line in self.lines)]
 
 
+class Answered:
+    """Recorded times to an answer on the newest machine: medians over rounds, ratios within them."""
+
+    def __init__(self, results: Iterable[Answer]):
+        lines = list(results)
+        self.lines = [line for line in lines if line.machine == lines[-1].machine]
+
+    def tasks(self, kind: str) -> list[Task]:
+        return [task for task in answers.TASKS if task.kind == kind and self._seconds(task, None)]
+
+    def _seconds(self, task: Task, contender: str | None) -> dict[int, float]:
+        """By round; of any contender if none is named."""
+        own = [line for line in self.lines if line.task == task]
+        return {line.round: line.seconds for line in own if contender in (None, line.contender)}
+
+    def median(self, task: Task, contender: str) -> float:
+        return float(np.median(list(self._seconds(task, contender).values()) or [np.nan]))
+
+    def ratio(self, task: Task, contender: str, to: str) -> float:
+        mine, other = self._seconds(task, contender), self._seconds(task, to)
+        return float(np.median([mine[r] / other[r] for r in mine if r in other] or [np.nan]))
+
+
 class BenchmarkPage(Page):
     """What ``benchmarks.md`` asks."""
 
-    def __init__(self, measured: Measured):
-        self.measured = measured
+    def __init__(self, measured: Measured, answered: Answered):
+        self.measured, self.answered = measured, answered
+
+    def commits(self) -> str:
+        return ", ".join(sorted({line.commit for line in self.answered.lines}))
+
+    def answers(self, kind: str) -> str:
+        """Seconds of whole fits."""
+        names = list(answers.CONTENDERS[kind])
+        rows = []
+        for task in self.answered.tasks(kind):
+            cells = (number(self.answered.median(task, name), "{:.2f}") for name in names)
+            rows.append([task.data.replace("_", " "), f"{task.n:,}", *cells])
+        return markdown(["", "rows", *names], rows)
+
+    def times(self, contender: str, to: str, data: str, rows: int) -> str:
+        """How many times as long one takes as another."""
+        [task] = [one for one in answers.TASKS if (one.data, one.n) == (data, rows)]
+        return number(self.answered.ratio(task, contender, to), "{:.1f}")
+
+    def times_on_small(self) -> str:
+        """The same of the search and the grid, the geometric mean over the sets of scikit-learn."""
+        small = [one for one in self.answered.tasks("search") if one.data != "table"]
+        ratios = [self.answered.ratio(one, "default search", "SVM grid") for one in small]
+        return f"{np.exp(np.mean(np.log(ratios))):.1f}"
 
     def machine(self) -> str:
         return self.measured.machine
@@ -223,14 +272,38 @@ def name_lines(axis: Axes, measured: Measured, letter: str, what: str, unit: flo
 FIGURES = {"growth": growth, "memory": memory}
 
 
+def whole(answered: Answered) -> Figure:
+    """Time of searches and of clusterings against the number of rows."""
+    figure, axes = plt.subplots(1, 2, figsize=(11, 4.2))
+    titles = {"search": "a search, 25 features", "clusters": "30 clusters, 36 features"}
+    for axis, (kind, title) in zip(axes, titles.items(), strict=True):
+        tasks = [task for task in answered.tasks(kind) if task.data in ("table", "clouds")]
+        for name, color in zip(
+            answers.CONTENDERS[kind], ("#0072B2", "#D55E00", "#009E73", "#999999"), strict=True
+        ):
+            axis.plot(
+                [task.n for task in tasks],
+                [answered.median(task, name) for task in tasks],
+                color=color,
+                marker="o",
+                label=name,
+            )
+        axis.set(xscale="log", yscale="log", xlabel="rows", ylabel="whole fit on one core, s", title=title)
+        axis.xaxis.set_major_formatter("{x:,g}")
+        axis.yaxis.set_major_formatter("{x:,g}")
+        axis.legend(frameon=False)
+    return figure
+
+
 def main() -> None:
-    measured = Measured(Results(PATH, Measurement))
+    measured, answered = Measured(Results(PATH, Measurement)), Answered(Results(answers.PATH, Answer))
     PICTURES.mkdir(exist_ok=True)
     for name, figure in FIGURES.items():
         figure(measured).savefig(PICTURES / f"{name}.png", metadata={"Software": None})
+    whole(answered).savefig(PICTURES / "whole.png", metadata={"Software": None})
     template = (ROOT / "benchmarks" / "benchmarks.md").read_text(encoding="utf-8")
     page = ROOT / "docs" / "benchmarks.md"
-    page.write_text(BenchmarkPage(measured).filled(template), encoding="utf-8")
+    page.write_text(BenchmarkPage(measured, answered).filled(template), encoding="utf-8")
     print(f"wrote {page.relative_to(ROOT)}")
 
 

@@ -1,9 +1,11 @@
 """The harness of the benchmarks, on tiny data and with what is a dependency anyway."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from benchmarks import answers
+from benchmarks.answers import Answer, Task
 from benchmarks.contenders import CONTENDERS, FEW, MANY, Skip, exactly, memberships, per_iteration
 from benchmarks.libraries import (
     FCMS,
@@ -16,6 +18,7 @@ from benchmarks.libraries import (
     missing,
     stored,
 )
+from benchmarks.page import Answered
 from experiments.results import Results
 
 from sessc import FCM
@@ -101,7 +104,7 @@ def test_the_page_takes_ratios_within_rounds_and_says_where_we_lose():
         lines.append(replace(LINE, contender="scikit-fuzzy", round=round, seconds=0.5 * slow, mebibytes=400.0))
         lines.append(replace(LINE, contender="KMeans", round=round, seconds=0.05 * slow, objective=np.nan))
     lines.append(replace(LINE, contender="scikit-pytsk", seconds=np.nan, skipped="it needs more than 8 GiB"))
-    page = BenchmarkPage(Measured(lines))
+    page = BenchmarkPage(Measured(lines), Answered([]))
     assert page.filled("<<ratio: scikit-fuzzy; FCM>> on <<machine>>") == "5.00 on a machine"
     assert "| scikit-fuzzy | 500 | 5.00 | 400 | +0e+00 |" in page.headline()
     assert "| KMeans | 50 | 0.50 | 9 | – |" in page.headline()
@@ -118,14 +121,37 @@ def test_the_page_is_what_was_recorded():
     import matplotlib as mpl
 
     mpl.use("agg")
-    from benchmarks.page import FIGURES, PATH, PICTURES, ROOT, BenchmarkPage, Measured
+    from benchmarks.page import FIGURES, PATH, PICTURES, ROOT, BenchmarkPage, Measured, whole
 
-    measured = Measured(Results(PATH, Measurement))
+    measured, answered = Measured(Results(PATH, Measurement)), Answered(Results(answers.PATH, Answer))
     template = (ROOT / "benchmarks" / "benchmarks.md").read_text(encoding="utf-8")
     page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    assert BenchmarkPage(measured).filled(template) == page
-    for name, draw in FIGURES.items():
-        assert len(draw(measured).axes) > 0
+    assert BenchmarkPage(measured, answered).filled(template) == page
+    drawn = {name: draw(measured) for name, draw in FIGURES.items()} | {"whole": whole(answered)}
+    for name, figure in drawn.items():
+        assert len(figure.axes) > 0
         assert f"benchmarks/{name}.png" in page
         assert (PICTURES / f"{name}.png").exists()
     mpl.pyplot.close("all")
+
+
+def test_answers_are_timed_in_processes_of_their_own_and_compared_within_rounds():
+    task = Task("search", "iris", 150)
+    line = answers.measured(task, "boosted trees", 0)
+    assert line.task == task
+    assert line.seconds > 0
+    assert Answer.parse([str(getattr(line, field.name)) for field in fields(Answer)]) == line
+    lines = [replace(line, contender=name, round=k, seconds=s) for name, k, s in TIMES]
+    found = Answered(lines)
+    assert found.tasks("search") == [task]
+    assert found.ratio(task, "default search", "SVM grid") == 3.0  # in round 0 it is 2, in round 1 it is 4
+    assert found.median(task, "EBM") != found.median(task, "EBM")  # left out
+
+
+TIMES = [("SVM grid", 0, 1.0), ("default search", 0, 2.0), ("SVM grid", 1, 10.0), ("default search", 1, 40.0)]
+
+
+@pytest.mark.parametrize("task", [task for task in answers.TASKS if task.n < 6_000], ids=lambda task: task.name)
+def test_tasks_have_as_many_rows_as_they_say(task):
+    X, y = task.load()
+    assert len(X) == len(y) == task.n
