@@ -98,6 +98,13 @@ class BenchmarkPage(Page):
     def commits(self) -> str:
         return ", ".join(sorted({line.commit for line in self.answered.lines}))
 
+    def answer_load(self) -> str:
+        return f"{np.median([line.load for line in self.answered.lines]):.1f}"
+
+    def answer_rounds(self) -> str:
+        n = 1 + max(line.round for line in self.answered.lines)
+        return "one round" if n == 1 else f"{n} rounds"
+
     def answers(self, kind: str) -> str:
         """Seconds of whole fits."""
         names = list(answers.CONTENDERS[kind])
@@ -281,13 +288,9 @@ def whole(answered: Answered) -> Figure:
         for name, color in zip(
             answers.CONTENDERS[kind], ("#0072B2", "#D55E00", "#009E73", "#999999"), strict=True
         ):
-            axis.plot(
-                [task.n for task in tasks],
-                [answered.median(task, name) for task in tasks],
-                color=color,
-                marker="o",
-                label=name,
-            )
+            seconds = np.asarray([answered.median(task, name) for task in tasks])
+            if not np.all(np.isnan(seconds)):
+                axis.plot([task.n for task in tasks], seconds, color=color, marker="o", label=name)
         axis.set(xscale="log", yscale="log", xlabel="rows", ylabel="whole fit on one core, s", title=title)
         axis.xaxis.set_major_formatter("{x:,g}")
         axis.yaxis.set_major_formatter("{x:,g}")
