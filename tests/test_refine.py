@@ -283,6 +283,7 @@ def test_a_constant_column_never_gets_a_condition(wine):
 def test_what_hardly_any_row_has_changes_nothing(settings):
     """Not even last bits, of which two hundred steps of descent would make something."""
     X, y = load_breast_cancer(return_X_y=True)
+    X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)  # of rows that are alike one may have what is rare
     rare = np.zeros((len(X), 10))
     rare[np.arange(10) * 7, np.arange(10)] = 1.0
     model = TSKClassifier(5, refine=200, class_weight="balanced", random_state=0, **settings)

@@ -369,3 +369,34 @@ def test_a_search_takes_arrays_of_other_libraries(xp, rng):
     found, expected = fitted(model, xp.asarray(X), xp.asarray(y)), fitted(model, Blocks([(X, y)]))
     assert found.best_params_ == expected.best_params_
     assert_same(found, expected, 1e-6)
+
+
+REFINED = [
+    TSKClassifier(6, refine=200, conditions=3, class_weight="balanced", random_state=0),
+    TSKClassifier(2, order=1, refine=60, terms=2, random_state=0),
+    TSKClassifierCV([2, 4], order=0, refine=60, random_state=0),
+    TSKRegressor(4, refine=200, conditions=2, random_state=0),
+    TSKRegressorCV([2, 4], order=0, refine=60, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", REFINED, ids=repr)
+def test_refined_rules_are_the_same_in_any_order_of_rows(model, rng):
+    """To the last bit: they are found on rows in an order of their own."""
+    X = np.round(rng.normal(size=(300, 4)), 1)
+    y = X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=300)
+    y, weight = (y > 0.2 if "Classifier" in repr(model) else y), rng.integers(1, 4, size=300)
+    order = rng.permutation(300)
+    found = fitted(model, X[order], y[order], sample_weight=weight[order]).rules_
+    expected = fitted(model, X, y, sample_weight=weight).rules_
+    assert np.array_equal(found.outputs(X), expected.outputs(X))
+
+
+@pytest.mark.parametrize("model", [one for one in REFINED if "CV" not in repr(one)], ids=repr)
+def test_a_weight_is_so_many_rows_for_refined_rules(model, rng):
+    """To the last bit, too."""
+    X, weight = rng.normal(size=(200, 4)), rng.integers(1, 4, size=200)
+    y = X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=200)
+    y, often = (y > 0.2 if "Classifier" in repr(model) else y), rng.permutation(np.repeat(np.arange(200), weight))
+    found, expected = fitted(model, X[often], y[often]), fitted(model, X, y, sample_weight=weight)
+    assert np.array_equal(found.rules_.outputs(X), expected.rules_.outputs(X))

@@ -17,7 +17,7 @@ from .arrays import ArrayRows
 from .base import Rows, Samples
 from .target import Target
 
-__all__ = ["Sample", "labelled_rows", "labelled_sample", "sample", "seen_alike", "some_rows"]
+__all__ = ["Sample", "in_own_order", "labelled_rows", "labelled_sample", "sample", "seen_alike", "some_rows"]
 
 FEW_ROWS = 2**13
 """Of rows that are not in one array, so many distinct ones are enough to describe all."""
@@ -69,8 +69,7 @@ def _count(samples: Samples) -> int:
 def sample(rows: Rows, size: int, seed: int) -> Sample:
     """At most so many distinct rows, as users gave them, but for cells that are held at limits."""
     # Hashes see raw values: a mean subtracted first would differ in its last bit with the order of the rows.
-    origin = None if rows.limits is None else rows.limits[0]
-    return rows.as_given().clipped(rows.limits).sum(partial(_sample_block, size, seed, origin))
+    return _as_compared(rows).sum(partial(_sample_block, size, seed, _origin(rows)))
 
 
 def seen_alike(picked: Sample, rows: Rows) -> ArrayRows:
@@ -81,8 +80,16 @@ def seen_alike(picked: Sample, rows: Rows) -> ArrayRows:
 
 
 def labelled_sample(rows: Rows, size: int, seed: int) -> Sample:
-    """The same with labels, codes of classes or numbers, as one more column after the others."""
-    return rows.as_given().sum(partial(_labelled_block, size, seed))
+    """The same with labels, codes of classes or numbers, as one more column before the others."""
+    return _as_compared(rows).sum(partial(_labelled_block, size, seed, _origin(rows)))
+
+
+def _as_compared(rows: Rows) -> Rows:
+    return rows.as_given().clipped(rows.limits)
+
+
+def _origin(rows: Rows) -> Array | None:
+    return None if rows.limits is None else rows.limits[0]
 
 
 def labelled_rows(given: Rows, coded: Rows, target: Target, size: int) -> ArrayRows:
@@ -96,24 +103,47 @@ def labelled_rows(given: Rows, coded: Rows, target: Target, size: int) -> ArrayR
     size : int
     """
     # Numbers as they are: measured from their mean, they would differ in last bits with the order of the rows.
-    few = labelled_sample(given if target.labels is None else coded, size, seed=0)
-    X, y = few.X[:, :-1].astype(given.precision), few.X[:, -1]
+    few = labelled_sample(_with_numbers(given, coded, target), size, seed=0)
+    X, y = few.X[:, 1:].astype(given.precision), few.X[:, 0]
     labels = y if target.labels is None else target.labels[y.astype(int)]
     return ArrayRows(X, labels, few.weight.astype(X.dtype), columns=given.columns)
 
 
-def _labelled_block(size: int, seed: int, samples: Samples) -> Sample:
+def in_own_order(given: Rows, coded: Rows, target: Target) -> Rows:
+    """All rows in an order that their values decide, in memory: the same in whatever order they come."""
+    rows, weight = _with_numbers(given, coded, target), given.stored().weight
+    keys = to_numpy(_as_compared(rows).map(partial(_labelled_keys, 0, _origin(rows))))
+    order = np.lexsort((keys,) if weight is None else (to_numpy(weight), keys))
+    return given.taken(order)
+
+
+def _with_numbers(given: Rows, coded: Rows, target: Target) -> Rows:
+    """Rows with labels that are numbers, the same to the last bit in any order of rows."""
+    return given.clipped(coded.limits) if target.labels is None else coded
+
+
+def _labelled_block(size: int, seed: int, origin: Array | None, samples: Samples) -> Sample:
+    wide, origin = _with_labels(samples, origin)
+    return _sample_block(size, seed, origin, Samples(wide, weight=samples.weight))
+
+
+def _labelled_keys(seed: int, origin: Array | None, samples: Samples) -> Array:
+    return _keys(*_with_labels(samples, origin), seed)
+
+
+def _with_labels(samples: Samples, origin: Array | None) -> tuple[Array, Array | None]:
+    """Labels, codes of classes or numbers, and cells side by side, and where each column begins."""
     xp, labels = array_namespace(samples.X), samples.Y
     assert labels is not None
     y = labels if labels.shape[1] == 1 else xp.argmax(labels, axis=1)[:, None]
-    wide = xp.concat([xp.astype(part, xp.float64) for part in (samples.X, y)], axis=1)
-    return _sample_block(size, seed, None, Samples(wide, weight=samples.weight))
+    wide = xp.concat([xp.astype(part, xp.float64) for part in (y, samples.X)], axis=1)
+    return wide, None if origin is None else xp.concat([xp.zeros_like(origin[:1]), origin])
 
 
 def _sample_block(size: int, seed: int, origin: Array | None, samples: Samples) -> Sample:
     X, weight = samples.X, samples.weight
     xp = array_namespace(X)
-    keys = _hash(X if origin is None else _from(origin, X), seed)
+    keys = _keys(X, origin, seed)
     if X.shape[0] > size:  # only what may be chosen leaves the device
         few = keys <= xp.unique_values(keys)[:size][-1]
         keys, X, weight = keys[few], X[few], None if weight is None else weight[few]
@@ -123,10 +153,12 @@ def _sample_block(size: int, seed: int, origin: Array | None, samples: Samples) 
     return empty + Sample(keys, X, weight, size)
 
 
-def _from(origin: Array, X: Array) -> Array:
-    """Cells measured from where they begin: a column held at one value is zero, and changes no hash."""
+def _keys(X: Array, origin: Array | None, seed: int) -> Array:
+    """Hashes of cells measured from where they begin: a column held at one value is zero, and changes none."""
+    if origin is None:
+        return _hash(X, seed)
     xp = array_namespace(X)
-    return X - xp.where(xp.isfinite(origin), origin, xp.zeros_like(origin))
+    return _hash(X - xp.where(xp.isfinite(origin), origin, xp.zeros_like(origin)), seed)
 
 
 def _hash(X: Array, seed: int) -> Array:

@@ -258,8 +258,8 @@ class _TSK(RuleModel):
 
     def _learn(self, problem: Problem, y: Any) -> None:
         self._names = self._named(y)
-        problem, whole = problem.drawn() if self.refine else (problem, problem)
-        n_iter = self.refine + (LAST_ITERATIONS if whole is not problem else 0)
+        problem, whole, are_all = problem.drawn() if self.refine else (problem, problem, True)
+        n_iter = self.refine + (0 if are_all else LAST_ITERATIONS)
         if self.rules is None:
             clusterer = self._clusterer()
             progress = Progress(self, n_iter + clusterer.n_init * clusterer.max_iter, "iteration")
@@ -274,7 +274,8 @@ class _TSK(RuleModel):
         self._stream = Stream(rows.center, rows.scale, problem.extent, problem.target, parameters)
         [consequents] = least_squares(problem, conditions, self.order, [self.alpha])
         limits = [Limit(self.conditions, self.terms)]
-        way = improved(problem, conditions, consequents, self._recipe, limits, progress.step, whole=whole)
+        last = None if are_all else whole
+        way = improved(problem, conditions, consequents, self._recipe, limits, progress.step, whole=last)
         [refined] = together([way])
         self.refine_history_ = refined.history
         self._keep(whole, *refined.rules[0])

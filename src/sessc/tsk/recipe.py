@@ -72,7 +72,7 @@ TOGETHER = 0.25
 """The share of refinement in which rules need only be right together. To answer alone from the start would keep
 them where clusters are, which are not always where answers change."""
 DRAWN_ROWS = 2**16
-"""Of more distinct rows so many are drawn by a hash of their values, and refined rules are found on these."""
+"""Of more distinct rows so many are drawn, and refined rules are found on these."""
 LAST_ITERATIONS = 10
 """In which all rows then have their say. Each goes over all of them, and rules are nearly where they belong."""
 REMEMBERED_ROWS, HEARD_ROWS = 50_000, 2_000
@@ -157,27 +157,27 @@ class Problem:
         by_class = self.class_weight
         return self.rows if by_class is None else replace(self.rows, class_weight=like(by_class, self.rows.center))
 
-    def drawn(self) -> tuple[Problem, Problem]:
-        """The same problem on fewer rows, each of which stands for more, and on all; twice itself if few differ.
+    def drawn(self) -> Drawn:
+        """The same problem on its distinct rows in an order of their own, by a hash of their values; some of many.
 
-        Drawn rows are the same to the last bit wherever rows are. So that rules found on them are, too, their
-        coordinates are rounded: last bits would grow in hundreds of iterations until they decide what is kept.
+        These are the same to the last bit wherever rows are, in whatever order, and whether a row is there twice
+        or weighs two. So that rules found on them are, too, coordinates are rounded: last bits would grow in
+        hundreds of iterations until they decide what is kept.
         """
-        if self.given is None or (self.rows.n_rows is not None and self.rows.n_rows < DRAWN_ROWS):
-            return self, self
-        few = labelled_rows(self.given, self.rows, self.target, DRAWN_ROWS)
-        if few.n_rows < DRAWN_ROWS:  # they are all, some of them repeated
-            return self, self
-        whole = self.rounded()
-        rows, stands_for = whole.rows, float(_rounded(self.rows.weight / few.weight))
+        if self.given is None:
+            return Drawn(self, self, are_all=True)
+        few, whole = labelled_rows(self.given, self.rows, self.target, DRAWN_ROWS), self.rounded()
+        rows, are_all = whole.rows, few.n_rows < DRAWN_ROWS
+        stands_for = 1.0 if are_all else float(_rounded(self.rows.weight / few.weight))
         counts = rows.at_home(np.asarray(few.sample_weight) * stands_for)
         few = replace(few, X=rows.at_home(few.X), sample_weight=counts, n_jobs=rows.n_jobs)
         seen = few.clipped(rows.limits).standardized(rows.center, rows.scale).spelled(rows.layout)
-        return replace(whole, rows=whole.target.encode(seen)), whole
+        by_class = None if self.class_weight is None else _rounded(self.class_weight)
+        return Drawn(replace(whole, rows=whole.target.encode(seen), class_weight=by_class), whole, are_all)
 
     def rounded(self) -> Problem:
         """The problem in coordinates that the order of a sum does not reach; constants stay at their value."""
-        rows, extent, target, by_class = self.rows, self.extent, self.target, self.class_weight
+        rows, extent, target = self.rows, self.extent, self.target
         spread, scale = to_numpy(extent.spread), _rounded(to_numpy(rows.scale))
         center = np.where(spread > 0, _rounded(to_numpy(rows.center), scale), to_numpy(rows.center))
         shares, known = (None if part is None else _rounded(part) for part in (extent.shares, extent.known))
@@ -188,8 +188,7 @@ class Problem:
             rows = replace(target.encode(self.given), limits=rows.limits, layout=rows.layout)
         at = self.rows.center
         rows = rows.standardized(like(center, at), like(scale, at))
-        by_class = None if by_class is None else _rounded(by_class)
-        return replace(self, rows=rows, extent=extent, target=target, class_weight=by_class)
+        return replace(self, rows=rows, extent=extent, target=target)
 
     def starts(self, clusterer: SoftSubspace) -> list[Array]:
         """Where the rules start: as many as asked for, unless there are fewer distinct rows."""
@@ -198,6 +197,15 @@ class Problem:
     def clusters(self, clusterer: SoftSubspace, starts: list[Array], progress: Progress | None = None) -> Clusters:
         """The clusters that become rules."""
         return clusters(clusterer, self.rows, self.extent, self.target, starts, progress)
+
+
+class Drawn(NamedTuple):
+    """A problem on rows drawn by their values, and on all rows as they are."""
+
+    problem: Problem
+    whole: Problem
+    are_all: bool
+    """Whether no row was left out."""
 
 
 def _rounded(values: Any, unit: Any = None) -> np.ndarray:
@@ -387,7 +395,7 @@ def improved(
 ) -> Asking[Improved]:
     """Rules refined, and made as short as each limit asks for, on a ground that others may share.
 
-    Where rows were drawn for the problem, all of the ``whole`` one have their say at last.
+    Where rows were left out of the problem, all of the ``whole`` one have their say at last.
     """
     if not recipe.refine:
         if not all(limit.is_none for limit in limits):
@@ -404,7 +412,7 @@ def improved(
     held = moving.theta
     [(moving, history)] = yield [Descent(ground, moving, loss, pulls, recipe.refine - n_together, stop=stop)]
     found = yield from concise(ground, moving, loss, pulls, limits, max_iter=recipe.refine)
-    if whole is not None and whole is not problem:
+    if whole is not None:
         last = Descent(Ground.of(whole.fit_rows, plan), moving, loss, pulls, LAST_ITERATIONS, stop=stop, held=held)
         found = yield from _finished(last, found)
     return Improved([(plan.conditions(one), plan.conclusions(one)) for one in found], history)

@@ -25,7 +25,7 @@ from ..cluster.documentation import documented
 from ..cluster.ranges import COUNT, NOT_NEGATIVE, Range, check_each, check_parameters, one_of, or_auto
 from ..rows.base import Rows
 from ..rows.read import in_memory, read_rows
-from ..rows.sample import labelled_rows
+from ..rows.sample import in_own_order, labelled_rows
 from .estimators import (
     ALPHA,
     CONDITIONS,
@@ -311,19 +311,24 @@ class _Searches(RuleModel):
         rows = replace(rows, n_jobs=None)
         whole = rows.stored()
         X, y = whole.X, np.asarray(whole.y)
-        self._posed(rows)  # complain about y before splitting it
         splits = list(self._splits(X, y, sample_weight, seed))
         scorer = get_scorer(self.scoring or self._kind.scoring)
         folds = []
         for train, test in splits:
             weight = None if whole.weight is None else whole.weight[test]
-            folds.append(Fold(self._posed(rows.taken(train)), X[test], y[test], weight, scorer))
+            problem = self._posed(rows.taken(train))
+            learned = problem.drawn().problem if self.refine else problem
+            folds.append(Fold(learned, X[test], y[test], weight, scorer))
         return splits, folds
 
     def _searched(self, rows: Rows, are_here: bool) -> Rows:
-        """The rows that the search looks at: all, or some of many, with what each weighs, in memory."""
+        """The rows that the search looks at, in memory: all, or some of many, with what each weighs.
+
+        Folds of refined rules do not depend on the order of rows; those that are named by number do.
+        """
         if are_here and (self.cv is not None or (rows.n_rows or 0) <= SEARCHED_ROWS):
-            return rows
+            whole = self._posed(rows)  # which complains about y before it is split
+            return in_own_order(rows, whole.rows, whole.target) if self.refine and self.cv is None else rows
         if not (self.cv is None or isinstance(self.cv, Number)):
             raise ValueError(f"cv must be None or a number of folds for rows not in memory, got {self.cv!r}.")
         target, coded = self._kind.learn(rows, None)
