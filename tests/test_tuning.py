@@ -498,3 +498,17 @@ def test_rows_are_read_once_for_each_fold_whatever_the_number_of_shapes(monkeypa
     assert n_folds == 5
     assert len(set(zip(model.cv_results_["param_order"], model.cv_results_["param_n_rules"], strict=True))) > 2
     assert len(read) == 1 + n_folds + 1  # a look at the whole, the folds, and the fit with what was chosen
+
+
+def test_a_changed_cell_moves_few_rows_between_folds():
+    """Otherwise every typo would be judged on other folds, and the choice would follow chance."""
+    X, y = load_wine(return_X_y=True)
+    changed = X.copy()
+    changed[20, 3] += 0.1
+    model = TSKClassifierCV(random_state=0)
+    tested = []
+    for table in (X, changed):
+        _, folds = model._folds(table, y, None, 0)
+        tested.append([{tuple(row) for row in fold.X} for fold in folds])
+    moved = sum(len(before - after) for before, after in zip(*tested, strict=True))
+    assert 1 <= moved <= 2 * 5

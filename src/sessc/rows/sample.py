@@ -109,10 +109,10 @@ def labelled_rows(given: Rows, coded: Rows, target: Target, size: int) -> ArrayR
     return ArrayRows(X, labels, few.weight.astype(X.dtype), columns=given.columns)
 
 
-def in_own_order(given: Rows, coded: Rows, target: Target) -> Rows:
+def in_own_order(given: Rows, coded: Rows, target: Target, seed: int) -> Rows:
     """All rows in an order that their values decide, in memory: the same in whatever order they come."""
     rows, weight = _with_numbers(given, coded, target), given.stored().weight
-    keys = to_numpy(_as_compared(rows).map(partial(_labelled_keys, 0, _origin(rows))))
+    keys = to_numpy(_as_compared(rows).map(partial(_labelled_keys, seed, _origin(rows))))
     order = np.lexsort((keys,) if weight is None else (to_numpy(weight), keys))
     return given.taken(order)
 

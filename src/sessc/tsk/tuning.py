@@ -306,7 +306,8 @@ class _Searches(RuleModel):
 
     def _folds(self, X: Any, y: Any, sample_weight: Any, seed: Any) -> tuple[list[Split], list[Fold]]:
         """Training and test rows of each fold, by number and as problems; the same for all shapes."""
-        rows = self._searched(read_rows(self, X, y, sample_weight, reset=True, supervised=True), in_memory(X))
+        rows = read_rows(self, X, y, sample_weight, reset=True, supervised=True)
+        rows = self._searched(rows, in_memory(X), seed)
         # Processes go over folds, and threads over blocks of rows would be in their way.
         rows = replace(rows, n_jobs=None)
         whole = rows.stored()
@@ -321,14 +322,16 @@ class _Searches(RuleModel):
             folds.append(Fold(learned, X[test], y[test], weight, scorer))
         return splits, folds
 
-    def _searched(self, rows: Rows, are_here: bool) -> Rows:
-        """The rows that the search looks at, in memory: all, or some of many, with what each weighs.
+    @property
+    def _folds_go_by_value(self) -> bool:
+        """Whether folds are the same in any order of rows, which those that are named by number are not."""
+        return bool(self.refine) and self.cv is None
 
-        Folds of refined rules do not depend on the order of rows; those that are named by number do.
-        """
+    def _searched(self, rows: Rows, are_here: bool, seed: Any) -> Rows:
+        """The rows that the search looks at, in memory: all, or some of many, with what each weighs."""
         if are_here and (self.cv is not None or (rows.n_rows or 0) <= SEARCHED_ROWS):
             whole = self._posed(rows)  # which complains about y before it is split
-            return in_own_order(rows, whole.rows, whole.target) if self.refine and self.cv is None else rows
+            return in_own_order(rows, whole.rows, whole.target, seed or 0) if self._folds_go_by_value else rows
         if not (self.cv is None or isinstance(self.cv, Number)):
             raise ValueError(f"cv must be None or a number of folds for rows not in memory, got {self.cv!r}.")
         target, coded = self._kind.learn(rows, None)
@@ -340,6 +343,9 @@ class _Searches(RuleModel):
 
     def _splits(self, X: np.ndarray, y: np.ndarray, sample_weight: Any, seed: Any) -> Iterator[Split]:
         """Training and test rows of each fold, among rows that exist: those given that weigh something."""
+        if self._folds_go_by_value:  # their order is already one of chance, and a row that changes moves no other
+            yield from self._kind.splitter(N_FOLDS).split(X, y)
+            return
         shuffled = self._kind.splitter(N_FOLDS, shuffle=True, random_state=seed)
         cv = shuffled if self.cv is None else self.cv
         splitter = check_cv(cv, y, classifier=self._kind is CLASSES)
