@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint docs bench paper paper-quick compare compare-others examples pictures clean
+.PHONY: demo test lint docs bench paper paper-quick compare compare-others mutants examples pictures clean
 
 # The library alone is enough to run it.
 $(VENV)/.installed: pyproject.toml
@@ -82,6 +82,9 @@ compare-with-%: .venv-%/.installed
 	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet -e . $(REQUIRED_BY_$*)
 	touch $@
+
+mutants: $(VENV)/.installed-dev  ## small faults in the formulas, and whether tests notice
+	$(BIN)/python -m experiments.mutants
 
 examples: $(VENV)/.installed-dev  ## what the README and the guide show, as it is printed now
 	$(BIN)/python docs/examples.py
