@@ -3,7 +3,6 @@
 import ast
 
 import pytest
-
 from experiments.mutants import TESTS, drawn, mutants_of, mutated
 from experiments.provenance import ROOT
 
