@@ -199,6 +199,7 @@ MODELS: dict[str, Callable[[int, int], Any]] = {
     "accurate": lambda *of: AS_IT_IS(searching(*of, parsimony=0)),
     "ten rules of five": lambda *of: AS_IT_IS(ten_rules(*of, conditions=5)),
     "ten rules of three": lambda *of: AS_IT_IS(ten_rules(*of, conditions=3)),
+    "ten rules of five, the best": lambda *of: AS_IT_IS(ten_rules(*of, conditions=5, parsimony=0)),
     "ten rules, imputed": lambda *of: imputed(ten_rules(*of, **ANY_LENGTH)),
     "ten rules, not faithful": lambda *of: AS_IT_IS(ten_rules(*of, conditions=5, faithfulness=0)),
     "EBM": lambda *of: make_pipeline(boosting(*of)),
