@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sessc._array import divide, exp, floor, one_hot, softmax, squared_distances, to_numpy, xlogx
+from sessc._array import divide, exp, floor, one_hot, softmax, squared_distances, to_numpy, xlogx, zero_where
 
 TINY = np.finfo(float).tiny
 
@@ -37,12 +37,25 @@ def test_divide_where_possible():
     np.testing.assert_array_equal(found, [0.5, 7.0])
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_zeros_are_where_they_should_be_and_every_other_bit_stays(dtype, rng):
+    x = rng.normal(size=(40, 5)).astype(dtype)
+    x[:2] = [[np.inf, -np.inf, np.nan, -0.0, np.finfo(dtype).smallest_subnormal], [np.nan] * 5]
+    for cells in (x, np.asfortranarray(x), x[::2, ::-1]):
+        gone = np.isnan(cells) | (rng.random(cells.shape) < 0.2)
+        found = zero_where(gone, cells)
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, np.where(gone, dtype(0), cells))
+        np.testing.assert_array_equal(np.signbit(found), np.where(gone, False, np.signbit(cells)))
+
+
 def test_guards_on_every_backend(xp, rng):
     x = rng.normal(size=(4, 3))
     y = xp.asarray(np.abs(x))
     for fn in (floor, softmax, xlogx):
         np.testing.assert_allclose(to_numpy(fn(y)), fn(np.abs(x)), rtol=1e-12)
     np.testing.assert_allclose(to_numpy(divide(y, y, y)), 1)
+    np.testing.assert_array_equal(to_numpy(zero_where(y > 1, y)), zero_where(np.abs(x) > 1, np.abs(x)))
     hot = one_hot(xp.asarray(np.asarray([2, 0])), 3, y.dtype)
     np.testing.assert_array_equal(to_numpy(hot), [[0, 0, 1], [1, 0, 0]])
 

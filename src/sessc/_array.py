@@ -34,6 +34,7 @@ __all__ = [
     "squared_distances",
     "to_numpy",
     "xlogx",
+    "zero_where",
 ]
 
 Array = Any
@@ -150,6 +151,16 @@ def clip(x: Array, low: Array, high: Array) -> Array:
     """``x`` held between two limits; NaN stays NaN."""
     xp = array_namespace(x)
     return xp.minimum(xp.maximum(x, like(low, x)), like(high, x))
+
+
+def zero_where(gone: Array, x: Array) -> Array:
+    """``x`` with zeros where ``gone`` says so; cells that are NaN among them."""
+    if type(x) is np.ndarray and x.itemsize <= 8:  # twice as fast as to choose cell by cell, gaps being no pattern
+        whole = np.dtype(f"i{x.itemsize}")
+        kept = np.negative((~gone).view(np.int8)).astype(whole)  # all bits of a number, or none
+        kept &= x.view(whole)
+        return kept.view(x.dtype)
+    return array_namespace(x).where(gone, scalar(0.0, x), x)
 
 
 def divide(x: Array, y: Array, otherwise: Array) -> Array:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array, array_namespace, like, scalar, to_numpy
+from .._array import Array, array_namespace, like, to_numpy, zero_where
 
 __all__ = ["Layout", "Space", "gaps_in", "taken"]
 
@@ -91,7 +91,7 @@ class Layout:
         missing = None if gone is None else xp.astype(taken(gone, gaps), cells.dtype)
         numbers = taken(cells, self.numbers)
         if gone is not None and self.n_numbers:
-            numbers = xp.where(taken(gone, self.numbers), scalar(0.0, cells), numbers)
+            numbers = zero_where(taken(gone, self.numbers), numbers)
         parts = [numbers] if self.n_numbers else []
         for column in np.flatnonzero(np.asarray(self.levels)):
             codes = like(np.arange(self.levels[column]), cells)
