@@ -63,6 +63,7 @@ __all__ = [
     "pose",
     "rule_base",
     "seen_by",
+    "shortened",
     "warn_if_useless",
 ]
 
@@ -381,6 +382,8 @@ class Improved(NamedTuple):
 
     rules: list[tuple[Conditions, np.ndarray]]
     history: np.ndarray
+    whole: Moving | None = None
+    """The refined rules before they were shortened, from which one may go on to other limits."""
 
 
 def improved(
@@ -402,8 +405,7 @@ def improved(
             raise ValueError("short rules need refinement to choose what stays; set refine to a few hundred.")
         return Improved([(conditions, consequents)] * len(limits), np.empty(0))
     ground = ground_of(problem, conditions) if ground is None else ground
-    plan, loss = ground.plan, replace(problem.kind.loss, own=recipe.faithfulness)
-    pulls = Pulls(ridge=recipe.alpha, start=recipe.pull, small=recipe.pull)
+    plan, loss, pulls = ground.plan, _loss(problem, recipe), _pulls(recipe)
     moving = plan.moving(conditions, problem.kind.first_scale * consequents).rounded(loss, bits=22)
     n_together = int(TOGETHER * recipe.refine) if loss.own else 0
     if n_together:
@@ -415,7 +417,25 @@ def improved(
     if whole is not None:
         last = Descent(Ground.of(whole.fit_rows, plan), moving, loss, pulls, LAST_ITERATIONS, stop=stop, held=held)
         found = yield from _finished(last, found)
-    return Improved([(plan.conditions(one), plan.conclusions(one)) for one in found], history)
+    return Improved([(plan.conditions(one), plan.conclusions(one)) for one in found], history, moving)
+
+
+def shortened(
+    problem: Problem, conditions: Conditions, whole: Moving, recipe: Recipe, limits: Sequence[Limit]
+) -> Asking[list[tuple[Conditions, np.ndarray]]]:
+    """Rules that began with these conditions and are refined already, as short as each limit asks for."""
+    ground = ground_of(problem, conditions)
+    loss, pulls = _loss(problem, recipe), _pulls(recipe)
+    found = yield from concise(ground, whole, loss, pulls, limits, max_iter=recipe.refine)
+    return [(ground.plan.conditions(one), ground.plan.conclusions(one)) for one in found]
+
+
+def _loss(problem: Problem, recipe: Recipe) -> OutputLoss:
+    return replace(problem.kind.loss, own=recipe.faithfulness)
+
+
+def _pulls(recipe: Recipe) -> Pulls:
+    return Pulls(ridge=recipe.alpha, start=recipe.pull, small=recipe.pull)
 
 
 def _finished(last: Descent, found: Sequence[Moving]) -> Asking[list[Moving]]:

@@ -8,7 +8,7 @@ penalty is a descent of its own.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
@@ -27,8 +27,18 @@ from ..rows.target import class_of
 from ..rules.base import Cells, Conditions
 from ..rules.links import Link, Softmax
 from .estimators import decision
-from .recipe import Problem, Recipe, conditions_of, ground_of, improved, least_squares, members, rule_base
-from .refine import Asking, Ground, together
+from .recipe import (
+    Problem,
+    Recipe,
+    conditions_of,
+    ground_of,
+    improved,
+    least_squares,
+    members,
+    rule_base,
+    shortened,
+)
+from .refine import Asking, Ground, Moving, together
 from .simplify import Limit
 
 __all__ = [
@@ -85,6 +95,22 @@ class Judged(NamedTuple):
     """How much there is to read, as rules count it."""
 
 
+class Whole(NamedTuple):
+    """Rules of a fold that were refined and not shortened, and the conditions they began with."""
+
+    conditions: Conditions
+    rules: Moving
+
+
+class Made(NamedTuple):
+    """How rules did, and if they were refined, what they were before anything was cut."""
+
+    scores: np.ndarray
+    """Of each width, penalty and limit, (width_scales, alphas, limits, 3)."""
+    wholes: list[Whole]
+    """For each width and penalty."""
+
+
 @dataclass(frozen=True)
 class Fold:
     """One training part as a problem, and the test part to score candidates on."""
@@ -118,12 +144,13 @@ class Fold:
         formula = partial(_said_by_clusters, self.problem, found)
         return self.judge(formula, formula(Cells(self.X)), self.problem.kind.link(recipe))
 
-    def score_plain(self, found: Clusters, recipe: Recipe, grid: Grid) -> np.ndarray:
-        """How rules made of these clusters by least squares do, (width_scales, alphas, 1, 3)."""
-        return np.stack([self._score_path(conditions, recipe, grid) for conditions in self._drafts(found, grid)])
+    def score_plain(self, found: Clusters, recipe: Recipe, grid: Grid) -> Made:
+        """How rules made of these clusters by least squares do."""
+        each = [self._score_path(conditions, recipe, grid) for conditions in self._drafts(found, grid)]
+        return Made(np.stack(each), [])
 
-    def score_refined(self, found: Clusters, recipe: Recipe, grid: Grid) -> Iterator[Asking[np.ndarray]]:
-        """How refined rules do: ways to the scores (limits, 3) of each width and penalty."""
+    def score_refined(self, found: Clusters, recipe: Recipe, grid: Grid) -> Iterator[Asking[tuple[np.ndarray, Whole]]]:
+        """How refined rules do: ways to the scores (limits, 3) of each width and penalty, and to the rules."""
         for conditions in self._drafts(found, grid):
             ground = ground_of(self.problem, conditions)
             for alpha in grid.alphas:
@@ -152,12 +179,20 @@ class Fold:
 
     def _refined(
         self, conditions: Conditions, recipe: Recipe, limits: list[Limit], ground: Ground
-    ) -> Asking[np.ndarray]:
+    ) -> Asking[tuple[np.ndarray, Whole]]:
         # One penalty at a time, as the plain model has it: descent makes much of a difference in the last bit.
         [consequents] = least_squares(self.problem, conditions, recipe.order, [recipe.alpha])
         found = yield from improved(self.problem, conditions, consequents, recipe, limits, ground=ground)
-        each = (rule_base(self.problem, *one, recipe) for one in found.rules)
-        X = Cells(self.X)
+        assert found.whole is not None
+        return self._judged(found.rules, recipe), Whole(conditions, found.whole)
+
+    def score_shortened(self, found: Whole, recipe: Recipe, limits: list[Limit]) -> Asking[np.ndarray]:
+        """How refined rules do that are made as short as each limit asks for, (limits, 3)."""
+        rules = yield from shortened(self.problem, found.conditions, found.rules, recipe, limits)
+        return self._judged(rules, recipe)
+
+    def _judged(self, found: list[tuple[Conditions, np.ndarray]], recipe: Recipe) -> np.ndarray:
+        each, X = (rule_base(self.problem, *one, recipe) for one in found), Cells(self.X)
         return np.asarray([self.judge(rules.outputs, rules.outputs(X), rules.link, rules.size) for rules in each])
 
 
@@ -226,11 +261,13 @@ class Trial:
     scores: np.ndarray
     sharpness: np.ndarray
     sizes: np.ndarray
+    wholes: tuple[Whole, ...] = ()
+    """The refined rules of each fold."""
 
     @classmethod
-    def of(cls, stage: int, params: Candidate, judged: Any) -> Trial:
+    def of(cls, stage: int, params: Candidate, judged: Any, wholes: tuple[Whole, ...] = ()) -> Trial:
         """From how it was judged on each fold, (folds, 3)."""
-        return cls(stage, params, *np.asarray(judged, float).T)
+        return cls(stage, params, *np.asarray(judged, float).T, wholes)
 
     @property
     def mean(self) -> float:
@@ -319,19 +356,17 @@ class Search:
         work = [_Work(fold, clusterer, fold.problem.starts(clusterer), recipe, self.grid) for fold in self.folds]
         return (self._staged if self.staged else self._joint)(shape, work, progress)
 
-    def shortened(
-        self, trial: Trial, limits: list[Limit], clusterer: SoftSubspace, recipe: Recipe, progress: Progress
-    ) -> list[Trial]:
-        """The same candidate with shorter rules."""
-        own = {
-            name.removeprefix("clusterer__"): v
-            for name, v in trial.params.items()
-            if name.startswith("clusterer__")
-        }
+    def shortened(self, trial: Trial, limits: list[Limit], recipe: Recipe, progress: Progress) -> list[Trial]:
+        """The same rules, shorter: what was refined for the trial is where they begin."""
+        recipe = replace(recipe, alpha=trial.params["alpha"])
+        tasks = [
+            delayed(_shorten)([(self.folds[k], trial.wholes[k]) for k in part], recipe, limits)
+            for part in self._bundles
+        ]
+        scores = [one for bundle in self._run(tasks, progress, list(map(len, self._bundles))) for one in bundle]
         grid = Grid([trial.params["width_scale"]], [trial.params["alpha"]], limits)
-        search = replace(self, candidates=[own], grid=grid, staged=False)
-        shape = {name: v for name, v in trial.params.items() if name in ("order", "n_rules")}
-        return [replace(one, stage=trial.stage) for one in search.run(shape, clusterer, recipe, progress)]
+        each = zip(grid.params(), np.stack(scores, axis=1), strict=True)
+        return [Trial.of(trial.stage, trial.params | more, by_fold) for more, by_fold in each]
 
     @property
     def n_steps(self) -> int:
@@ -348,8 +383,8 @@ class Search:
         best = first.index(highest(first))
         solved = [solved for _, solved in votes[best]]
         tasks = [delayed(_make_rules)([(work[k], solved[k]) for k in part]) for part in self._bundles]
-        scores = [one for bundle in self._run(tasks, progress, list(map(len, self._bundles))) for one in bundle]
-        return first + self._rule_trials(2, first[best].params, np.stack(scores, axis=-2))
+        made = [one for bundle in self._run(tasks, progress, list(map(len, self._bundles))) for one in bundle]
+        return first + self._rule_trials(2, first[best].params, made)
 
     def _joint(self, shape: Candidate, work: list[_Work], progress: Progress) -> list[Trial]:
         """Every clustering with all its widths and penalties."""
@@ -364,16 +399,20 @@ class Search:
             for _ in self._bundles
             for one in zip(*(row for _ in self._chunks for row in next(done)), strict=True)
         ]
-        scores = list(zip(*by_fold, strict=True))
+        made = list(zip(*by_fold, strict=True))
         return [
             trial
-            for candidate, row in zip(self.candidates, scores, strict=True)
-            for trial in self._rule_trials(1, shape | _prefixed(candidate), np.stack(row, axis=-2))
+            for candidate, row in zip(self.candidates, made, strict=True)
+            for trial in self._rule_trials(1, shape | _prefixed(candidate), row)
         ]
 
-    def _rule_trials(self, stage: int, params: Candidate, scores: np.ndarray) -> list[Trial]:
-        each = zip(self.grid.params(), scores.reshape(-1, *scores.shape[-2:]), strict=True)
-        return [Trial.of(stage, params | more, by_fold) for more, by_fold in each]
+    def _rule_trials(self, stage: int, params: Candidate, made: Sequence[Made]) -> list[Trial]:
+        """Trials of all widths, penalties and limits, from what was made in each fold."""
+        scores = np.stack([one.scores for one in made], axis=-2)
+        by_alpha = list(zip(*(one.wholes for one in made), strict=True)) or [()] * int(np.prod(self.grid.shape[:2]))
+        wholes = [whole for whole in by_alpha for _ in self.grid.limits]
+        each = zip(self.grid.params(), scores.reshape(-1, *scores.shape[-2:]), wholes, strict=True)
+        return [Trial.of(stage, params | more, by_fold, whole) for more, by_fold, whole in each]
 
     @property
     def _chunks(self) -> list[list[Candidate]]:
@@ -429,19 +468,26 @@ def _vote(work: _Work, candidate: Candidate) -> tuple[Judged, Clusters]:
     return work.fold.score_clusters(found, work.recipe), found
 
 
-def _make_rules(found: list[tuple[_Work, Clusters]]) -> list[np.ndarray]:
-    """How rules made of clusters do, (width_scales, alphas, limits, 3) for each."""
+def _make_rules(found: list[tuple[_Work, Clusters]]) -> list[Made]:
+    """How rules made of clusters do."""
     if not found[0][0].recipe.refine:
         return [work.fold.score_plain(solved, work.recipe, work.grid) for work, solved in found]
     grid = found[0][0].grid
     ways = [way for work, solved in found for way in work.fold.score_refined(solved, work.recipe, grid)]
-    return list(np.reshape(together(ways), (len(found), *grid.shape, JUDGED)))
+    judged, wholes = zip(*together(ways), strict=True)
+    scores, each = np.reshape(judged, (len(found), *grid.shape, JUDGED)), len(ways) // len(found)
+    return [Made(one, list(wholes[k * each : (k + 1) * each])) for k, one in enumerate(scores)]
 
 
-def _cluster_and_make_rules(works: list[_Work], candidates: list[Candidate]) -> list[list[np.ndarray]]:
+def _shorten(found: list[tuple[Fold, Whole]], recipe: Recipe, limits: list[Limit]) -> list[np.ndarray]:
+    """How rules that were refined in each fold do once they are short, (limits, 3)."""
+    return together([fold.score_shortened(whole, recipe, limits) for fold, whole in found])
+
+
+def _cluster_and_make_rules(works: list[_Work], candidates: list[Candidate]) -> list[list[Made]]:
     """The same for folds and candidates, which are first clustered: a list for each candidate."""
-    scores = _make_rules([(work, work.clusters(candidate)) for candidate in candidates for work in works])
-    return [scores[k : k + len(works)] for k in range(0, len(scores), len(works))]
+    made = _make_rules([(work, work.clusters(candidate)) for candidate in candidates for work in works])
+    return [made[k : k + len(works)] for k in range(0, len(made), len(works))]
 
 
 def _prefixed(candidate: Candidate) -> Candidate:

@@ -211,22 +211,15 @@ class _Searches(RuleModel):
                 score = highest(last_stage(found)).mean
                 if lengths := self._lengths_of(shape):
                     chosen = sharpest(last_stage(found), overlap)
-                    trials += search.shortened(chosen, lengths, of_shape, self._recipe(order), progress)
+                    trials += search.shortened(chosen, lengths, self._recipe(order), progress)
                 if self._grows and score <= reached:
                     break
                 reached = max(reached, score)
         progress.finish()
-        trials += self._made_short(search, trials, shapes[0], clusterer, overlap)
+        trials += self._made_short(search, trials, shapes[0], overlap)
         return trials
 
-    def _made_short(
-        self,
-        search: Search,
-        trials: list[Trial],
-        shape: Candidate,
-        clusterer: SoftSubspace,
-        overlap: float,
-    ) -> list[Trial]:
+    def _made_short(self, search: Search, trials: list[Trial], shape: Candidate, overlap: float) -> list[Trial]:
         """What would be chosen, shorter, if it is longer than a screen and the search is free to choose."""
         chosen = simplest(last_stage(trials), self.parsimony, overlap)
         given = [chosen.params.get(name) for name in ("conditions", "terms")]
@@ -235,9 +228,8 @@ class _Searches(RuleModel):
         shape = shape | {name: chosen.params[name] for name in shape if name in chosen.params}
         order, n_rules = shape["order"], shape["n_rules"]
         limits = list(SHORTER[order] if n_rules > 1 else LENGTHS[order])
-        of_shape = clone(clusterer).set_params(n_clusters=n_rules)
         quiet = Progress(None, len(search.folds), "fold")  # it is not known before that there is more to do
-        return search.shortened(chosen, limits, of_shape, self._recipe(order), quiet)
+        return search.shortened(chosen, limits, self._recipe(order), quiet)
 
     def _recipe(self, order: int) -> Recipe:
         return Recipe(order, 0.0, self.refine, self.pull, self.faithfulness)
