@@ -3,7 +3,7 @@
 Functions of one shape are one array with a leading axis: what a step costs beside the functions themselves is paid
 once for all of them. What one member does depends in no bit on who else takes part.
 
-It is L-BFGS with steps that stay within the bounds (two-metric projection): what a bound holds back takes no part
+It is L-BFGS, as products of few small matrices (Byrd, Nocedal and Schnabel's compact form), with steps that stay within the bounds (two-metric projection): what a bound holds back takes no part
 in the direction, and along it one goes as far as the bounds allow, less far until the value falls by enough.
 """
 
@@ -24,6 +24,11 @@ ENOUGH = 1e-4
 """A step is taken if the value falls by this share of what the slope promised."""
 MOST_TRIALS = 20
 """Of one step, each shorter than the last."""
+
+
+def _times(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Products (K, Q) of matrices (K, Q, P) with vectors (K, P)."""
+    return np.matmul(matrices, vectors[:, :, None])[:, :, 0]
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -47,12 +52,14 @@ class _Members:
     """How far along the direction the next trial is, (K,)."""
     trials: np.ndarray
     steps: np.ndarray
-    moves: np.ndarray
-    """The last steps (REMEMBERED, K, P), at most one for each trial, and zero where none was taken."""
-    changes: np.ndarray
-    """How slopes changed with them."""
+    pairs: np.ndarray
+    """The last steps, then how slopes changed with them (K, 2 REMEMBERED, P); zero where none was taken."""
+    products: np.ndarray
+    """Of each step and its change, (K, REMEMBERED)."""
+    squares: np.ndarray
+    """Products of all changes, (K, REMEMBERED, REMEMBERED)."""
     inverse: np.ndarray
-    """One over the products of both, zero where there is nothing to remember, (REMEMBERED, K)."""
+    """Of the triangle of products of steps with changes that are not older."""
     unit: np.ndarray
     """The first guess at the inverse curvature, (K,)."""
 
@@ -61,13 +68,12 @@ class _Members:
         cls, x: np.ndarray, value: np.ndarray, slope: np.ndarray, low: np.ndarray, high: np.ndarray
     ) -> _Members:
         n, size = x.shape
-        empty = np.zeros((REMEMBERED, n, size))
-        count = np.zeros(n, int)
+        count, square = np.zeros(n, int), np.zeros((n, REMEMBERED, REMEMBERED))
         found = cls(
             np.arange(n), low, high, x, value, slope, np.zeros_like(x), np.ones(n), count, count.copy(),
-            empty, empty.copy(), np.zeros((REMEMBERED, n)), np.ones(n),
+            np.zeros((n, 2 * REMEMBERED, size)), square[:, 0].copy(), square, square.copy(), np.ones(n),
         )  # fmt: skip
-        found.aim(np.ones(n, bool), 0)
+        found.aim(np.ones(n, bool))
         steepness = np.sqrt(_dot(found.direction, found.direction))
         found.length = np.minimum(1.0, 1 / np.maximum(steepness, np.finfo(float).tiny))
         return found
@@ -75,30 +81,41 @@ class _Members:
     def only(self, kept: np.ndarray) -> None:
         """Go on with some of them."""
         for name, part in vars(self).items():
-            setattr(self, name, part[:, kept] if name in ("moves", "changes", "inverse") else part[kept])
+            setattr(self, name, part[kept])
 
     def remember(self, taken: np.ndarray, move: np.ndarray, change: np.ndarray, slot: int) -> None:
-        along, size = _dot(move, change), _dot(change, change)
-        curved = taken & (along > np.finfo(float).eps * size)
-        self.moves[slot], self.changes[slot] = move * curved[:, None], change * curved[:, None]
-        safe = np.where(curved, along, 1.0)
-        self.inverse[slot] = np.where(curved, 1 / safe, 0.0)
+        product, size = _dot(move, change), _dot(change, change)
+        curved = taken & (product > np.finfo(float).eps * size)
+        change = change * curved[:, None]
+        self.pairs[:, slot], self.pairs[:, REMEMBERED + slot] = move * curved[:, None], change
+        self.products[:, slot] = product * curved
+        safe = np.where(curved, product, 1.0)
         self.unit = np.where(curved, safe / np.where(curved, size, 1.0), self.unit)
+        self._extend(slot, _times(self.pairs, change), curved / safe)
 
-    def aim(self, taken: np.ndarray, newest: int) -> None:
-        """A new direction for those who took a step, by what is remembered (the two-loop recursion)."""
+    def _extend(self, slot: int, with_change: np.ndarray, inverse: np.ndarray) -> None:
+        """Put a new step in the place of the oldest: rest and corner of a triangle's inverse stay what they are."""
+        moves, changes = with_change[:, :REMEMBERED], with_change[:, REMEMBERED:]
+        self.squares[:, slot] = self.squares[:, :, slot] = changes
+        self.inverse[:, slot] = self.inverse[:, :, slot] = 0.0
+        column = -_times(self.inverse, moves)
+        column[:, slot] = 1.0
+        self.inverse[:, :, slot] = column * inverse[:, None]
+
+    def _inverse_curvature(self, steepest: np.ndarray) -> np.ndarray:
+        """What is remembered of the inverse curvature, times a vector."""
+        found, unit = _times(self.pairs, steepest), self.unit[:, None]
+        early = _times(self.inverse, found[:, :REMEMBERED])
+        rest = unit * (found[:, REMEMBERED:] - _times(self.squares, early))
+        late = _times(self.inverse.swapaxes(1, 2), self.products * early - rest)
+        back = np.concatenate([late, -unit * early], axis=1)
+        return unit * steepest + np.matmul(back[:, None, :], self.pairs)[:, 0]
+
+    def aim(self, taken: np.ndarray) -> None:
+        """A new direction for those who took a step, by what is remembered."""
         free = ~(((self.x <= self.low) & (self.slope > 0)) | ((self.x >= self.high) & (self.slope < 0)))
         steepest = -self.slope * free
-        along, order = steepest.copy(), [(newest - k) % REMEMBERED for k in range(REMEMBERED)]
-        order = [slot for slot in order if self.inverse[slot].any()]
-        weights = []
-        for slot in order:
-            weights.append(self.inverse[slot] * _dot(self.moves[slot], along))
-            along -= weights[-1][:, None] * self.changes[slot]
-        along *= self.unit[:, None]
-        for slot, weight in zip(order[::-1], weights[::-1], strict=True):
-            weight = weight - self.inverse[slot] * _dot(self.changes[slot], along)
-            along += weight[:, None] * self.moves[slot]
+        along = self._inverse_curvature(steepest)
         along *= free
         uphill = ~(_dot(along, self.slope) < 0)
         along[uphill] = steepest[uphill]
@@ -157,13 +174,14 @@ def descend(
         promised = _dot(at.slope, move)
         taken = (reached <= at.value + ENOUGH * promised) & (promised <= 0)
         at.remember(taken, move, slope - at.slope, slot)
-        at.shorten(~taken, promised, reached)
+        if not taken.all():
+            at.shorten(~taken, promised, reached)
         gain = at.value - reached
         small = gain <= least[at.place] * np.maximum(np.maximum(np.abs(at.value), np.abs(reached)), 1.0)
         at.x, at.slope = (np.where(taken[:, None], new, old) for new, old in ((trial, at.x), (slope, at.slope)))
         at.value = np.where(taken, reached, at.value)
         at.steps += taken
-        at.aim(taken, slot)
+        at.aim(taken)
         done = (taken & (small | (at.steps >= most[at.place]))) | (at.trials >= MOST_TRIALS)
         for k in np.flatnonzero(taken):
             member = at.place[k]

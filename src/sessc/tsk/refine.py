@@ -73,7 +73,7 @@ APART = 10.0
 STACKED = 2**17
 """Numbers, in the largest array of an evaluation, up to which rows of several descents are one array."""
 ROUND = 64
-"""Blocks have a multiple of so many rows, small ones of sixteen."""
+"""Blocks have a multiple of so many rows; smaller ones of an eighth to a sixteenth of their own, and of sixteen."""
 
 
 @dataclass(frozen=True)
@@ -91,14 +91,18 @@ class OutputLoss:
     level_is_free: ClassVar[bool] = False
     """Whether only the differences between a row's outputs matter."""
     along: ClassVar[float] = 1.0
-    """The loss is a convex function of the outputs, less so many times outputs times labels."""
+    """The loss is a convex function of the outputs, less so many times outputs times labels, and what labels add."""
 
     def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
         raise NotImplementedError
 
-    def of_constants(self, b: Array, Y: Array) -> tuple[Array, Array]:
-        """The loss (..., R, n) of constant outputs (..., R, C), and the slope of its part without labels."""
+    def of_outputs(self, b: Array) -> tuple[Array, Array]:
+        """The part of the loss that labels have no part in, (..., R) of outputs (..., R, C), and its slope."""
         raise NotImplementedError
+
+    def of_labels(self, Y: Array) -> Array | float:
+        """The part that outputs have no part in."""
+        return 0.0
 
 
 @dataclass(frozen=True)
@@ -115,11 +119,12 @@ class CrossEntropy(OutputLoss):
         value = xp.squeeze(xp.log(total), axis=-2) - xp.sum(Y * outputs, axis=-2)
         return value, size / total - Y
 
-    def of_constants(self, b: Array, Y: Array) -> tuple[Array, Array]:
+    def of_outputs(self, b: Array) -> tuple[Array, Array]:
         xp = array_namespace(b)
-        b = b - xp.max(b, axis=-1, keepdims=True)
-        total = xp.sum(xp.exp(b), axis=-1, keepdims=True)
-        return xp.log(total) - b @ Y, xp.exp(b) / total
+        most = xp.max(b, axis=-1, keepdims=True)
+        size = xp.exp(b - most)
+        total = xp.sum(size, axis=-1, keepdims=True)
+        return xp.squeeze(most + xp.log(total), axis=-1), size / total
 
 
 @dataclass(frozen=True)
@@ -132,10 +137,11 @@ class SquaredError(OutputLoss):
         difference = outputs - Y
         return array_namespace(outputs).sum(difference * difference, axis=-2), 2 * difference
 
-    def of_constants(self, b: Array, Y: Array) -> tuple[Array, Array]:
-        xp = array_namespace(b)
-        squares = xp.sum(b * b, axis=-1, keepdims=True) + xp.sum(Y * Y, axis=-2, keepdims=True)
-        return squares - 2 * (b @ Y), 2 * b
+    def of_outputs(self, b: Array) -> tuple[Array, Array]:
+        return array_namespace(b).sum(b * b, axis=-1), 2 * b
+
+    def of_labels(self, Y: Array) -> Array | float:
+        return array_namespace(Y).sum(Y * Y, axis=-2)
 
 
 @dataclass(frozen=True)
@@ -393,7 +399,6 @@ def _by_row(loss: OutputLoss, rules: Moving, samples: Prepared) -> tuple[Array, 
     theta, B = like(rules.theta, inputs), like(rules.consequents, inputs)
     F = softmax(theta @ xp.matrix_transpose(inputs), axis=-2)
     value, along, dB = (_linear if B.shape[-2] > 1 else _constant)(loss, F, B, samples)
-    along -= xp.sum(F * along, axis=-2, keepdims=True)
     along *= F
     return value, along, dB
 
@@ -429,33 +434,53 @@ def cost(loss: OutputLoss, rules: Moving, samples: Prepared) -> np.ndarray:
     theta, B = like(rules.theta, inputs), like(rules.consequents, inputs)
     F = softmax(theta @ xp.matrix_transpose(inputs), axis=-2)
     if B.shape[-2] == 1:
-        b = B[..., 0, :]
-        value, _ = _weighted(loss(xp.matrix_transpose(b) @ F, samples.Y), samples.weight)
-        alone, _ = loss.of_constants(b, samples.Y) if loss.own else (None, None)
-        F = F if samples.weight is None else F * samples.weight[..., None, :]
-    else:
-        says = _lines(B, samples)
-        value, _ = _weighted(loss(_mean(F, says), samples.Y), samples.weight)
-        alone, _ = _of_each(loss, says, samples) if loss.own else (None, None)
-    if alone is not None:
+        said, _ = _columns(loss, B)
+        value, _ = _of_means(loss, xp.matrix_transpose(said) @ F, samples)
+        return to_numpy(xp.sum(value, axis=-1)).astype(float)
+    says = _lines(B, samples)
+    value, _ = _weighted(loss(_mean(F, says), samples.Y), samples.weight)
+    if loss.own:
+        alone, _ = _of_each(loss, says, samples)
         value = value + loss.own * xp.sum(F * alone, axis=-2)
     return to_numpy(xp.sum(value, axis=-1)).astype(float)
 
 
 def _constant(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[Array, Array, Array]:
-    """Loss by row, its slope along firing levels (..., R, n), and along constant conclusions."""
-    xp, b = array_namespace(F), B[..., 0, :]
-    value, E = _weighted(loss(xp.matrix_transpose(b) @ F, samples.Y), samples.weight)
-    along, dB = b @ E, F @ xp.matrix_transpose(E)
+    """Loss by row, its slope along firing levels (..., R, n) less their mean, and along constant conclusions."""
+    xp = array_namespace(F)
+    said, curve = _columns(loss, B)
+    means = xp.matrix_transpose(said) @ F
+    value, E = _of_means(loss, means, samples)
+    along = said @ E
+    along -= xp.sum(means * E, axis=-2, keepdims=True)
+    dB = F @ xp.matrix_transpose(E)
     if loss.own:
-        weight = None if samples.weight is None else samples.weight[..., None, :]
-        G = F if weight is None else F * weight
-        alone, curve = loss.of_constants(b, samples.Y)
-        value = value + loss.own * xp.sum(G * alone, axis=-2)
-        along = along + loss.own * (alone if weight is None else alone * weight)
-        fires = xp.sum(G, axis=-1)[..., None]
-        dB = dB + loss.own * (fires * curve - loss.along * (G @ xp.matrix_transpose(samples.Y)))
+        dB = dB[..., :-1] + dB[..., -1:] * curve
     return value, along, dB[..., None, :]
+
+
+def _columns(loss: OutputLoss, B: Array) -> tuple[Array, Array | None]:
+    """What rules say (..., R, C), and if each answers by itself, what that costs whatever the label, with its slope.
+
+    Labels meet only the mean of what is said, alone as together: so it is one more column whose mean counts.
+    """
+    b = B[..., 0, :]
+    if not loss.own:
+        return b, None
+    size, curve = loss.of_outputs(b)
+    return array_namespace(b).concat([b, size[..., None]], axis=-1), curve
+
+
+def _of_means(loss: OutputLoss, means: Array, samples: Prepared) -> tuple[Array, Array]:
+    """The loss of each row by the means of what rules say, and its slope along these."""
+    if not loss.own:
+        return _weighted(loss(means, samples.Y), samples.weight)
+    xp, Y = array_namespace(means), samples.Y
+    outputs, size = means[..., :-1, :], means[..., -1, :]
+    value, E = loss(outputs, Y)
+    alone = size - loss.along * xp.sum(Y * outputs, axis=-2) + loss.of_labels(Y)
+    E = xp.concat([E - loss.own * loss.along * Y, xp.full_like(E[..., :1, :], loss.own)], axis=-2)
+    return _weighted((value + loss.own * alone, E), samples.weight)
 
 
 def _linear(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[Array, Array, Array]:
@@ -473,6 +498,7 @@ def _linear(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[Ar
             along + loss.own * alone,
             E + loss.own * own,
         )
+    along -= xp.sum(F * along, axis=-2, keepdims=True)
     dB = xp.reshape(F[..., None, :] * E, (*several, n_rules * n_outputs, -1)) @ inputs
     return value, along, xp.matrix_transpose(xp.reshape(dB, (*several, n_rules, n_outputs, n_inputs)))
 
@@ -529,7 +555,7 @@ class Ground:
 def _rounded_up(block: Prepared) -> Prepared:
     """The block with as many rows as others of about its size have, so that they are one array."""
     n = block.conditions.shape[0]
-    more = -n % (ROUND if n > ROUND else 16)
+    more = -n % min(ROUND, max(16, 1 << (n // 16).bit_length()))
     weight = np.ones(n, block.conditions.dtype) if block.weight is None else block.weight
     rows, columns = ((0, more), (0, 0)), ((0, 0), (0, more))
     return Prepared(
@@ -692,9 +718,10 @@ class _Stack:
             return
         n, n_inputs = block.conditions.shape
         most = STACKED // (n * max(n_rules * block.Y.shape[0], n_inputs))
-        if most <= 1:
-            for place, member in enumerate(which):
-                yield np.asarray([place]), self.grounds[member].block
+        grounds = [self.grounds[member] for member in which]
+        if most <= 1 or (most < len(which) and 2 * len(set(map(id, grounds))) <= len(which)):
+            for ground in dict.fromkeys(grounds):
+                yield np.asarray([k for k, own in enumerate(grounds) if own is ground]), ground.block
             return
         for first in range(0, len(which), most):
             part = np.arange(first, min(first + most, len(which)))

@@ -20,6 +20,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from .._progress import Progress, with_callbacks
+from .._runtime import at_work
 from ..cluster.base import SoftSubspace, label_loss
 from ..cluster.documentation import documented
 from ..cluster.ranges import COUNT, NOT_NEGATIVE, Range, check_each, check_parameters, one_of, or_auto
@@ -181,7 +182,8 @@ class _Searches(RuleModel):
         splits, folds = self._folds(X, y, sample_weight, clusterer.random_state if seed is None else seed)
         search = Search(folds, candidates, grid, self._is_staged(clusterer, candidates), self.n_jobs)
         overlap = float(np.mean([len(test) / len(train) for train, test in splits]))
-        trials = self._tried(search, shapes, clusterer, overlap)
+        with at_work:  # once for all folds
+            trials = self._tried(search, shapes, clusterer, overlap)
         self.cv_results_ = cv_results(trials)
         best = simplest(last_stage(trials), self.parsimony, overlap)
         self.best_params_, self.best_score_ = best.params, best.mean
@@ -305,7 +307,8 @@ class _Searches(RuleModel):
         whole = rows.stored()
         X, y = whole.X, np.asarray(whole.y)
         splits = list(self._splits(X, y, sample_weight, seed))
-        scorer = get_scorer(self.scoring or self._kind.scoring)
+        scoring = self.scoring or self._kind.scoring
+        scorer = None if scoring == CLASSES.scoring else get_scorer(scoring)
         folds = []
         for train, test in splits:
             weight = None if whole.weight is None else whole.weight[test]
