@@ -73,7 +73,7 @@ APART = 10.0
 STACKED = 2**17
 """Numbers, in the largest array of an evaluation, up to which rows of several descents are one array."""
 ROUND = 64
-"""Blocks have a multiple of so many rows; smaller ones of an eighth to a sixteenth of their own, and of sixteen."""
+"""Blocks have a multiple of so many rows; small ones of an eighth or less of their own, and of sixteen."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class OutputLoss:
     level_is_free: ClassVar[bool] = False
     """Whether only the differences between a row's outputs matter."""
     along: ClassVar[float] = 1.0
-    """The loss is a convex function of the outputs, less so many times outputs times labels, and what labels add."""
+    """The loss is a convex function of outputs, less so many times outputs times labels, and what labels add."""
 
     def __call__(self, outputs: Array, Y: Array) -> tuple[Array, Array]:
         raise NotImplementedError
@@ -230,6 +230,11 @@ class Plan:
         first, place = 1 + len(self.features), np.arange(len(self.group))
         return (place >= first) & (place < first + len(self.numbers))
 
+    @cached_property
+    def alike(self) -> tuple[list[tuple[np.ndarray, np.ndarray]], ...]:
+        """Columns that conditions and terms have equally many inputs about (k,), and which inputs (k, size)."""
+        return tuple(map(_columns_alike, (self.group, self.term_group)))
+
     def conditions_in(self, rules: Moving) -> np.ndarray:
         """Which rules have a condition on which columns, (R, J)."""
         return _any_by_column(rules.theta[:, :, None], self.group, len(self.space.total))
@@ -307,6 +312,15 @@ class Plan:
         Y += labels.T  # written out: reductions over classes then run along contiguous rows
         ones = xp.ones_like(X[:, :1])
         return Prepared(xp.concat(parts, axis=1), xp.concat([ones, known], axis=1), Y, samples.weight)
+
+
+def _columns_alike(group: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    present, size = np.unique(group[group >= 0], return_counts=True)
+    order = np.argsort(group, kind="stable")[np.sum(group < 0) :]  # inputs of the first column, of the second, ...
+    first = np.cumsum(size) - size
+    return [
+        (present[size == n], order[first[size == n][:, None] + np.arange(n)]) for n in np.unique(size).tolist()
+    ]
 
 
 def _any_by_column(coefficients: np.ndarray, group: np.ndarray, n_columns: int) -> np.ndarray:
@@ -460,9 +474,9 @@ def _constant(loss: OutputLoss, F: Array, B: Array, samples: Prepared) -> tuple[
 
 
 def _columns(loss: OutputLoss, B: Array) -> tuple[Array, Array | None]:
-    """What rules say (..., R, C), and if each answers by itself, what that costs whatever the label, with its slope.
+    """What rules say (..., R, C); if each answers by itself, also what that costs whatever the label, with slope.
 
-    Labels meet only the mean of what is said, alone as together: so it is one more column whose mean counts.
+    Labels meet only the mean of what is said, alone as together: so that cost is one more column to be averaged.
     """
     b = B[..., 0, :]
     if not loss.own:

@@ -145,6 +145,7 @@ class Fold:
     def _score(self, formula: Formula, known: np.ndarray, link: Link) -> float:
         labels = self.problem.target.labels
         if self.scorer is None:
+            assert labels is not None
             return self._by_class(class_of(known, labels) == self.y)
         answers = (
             _Values(self.X, formula, known) if labels is None else _Classes(self.X, formula, known, link, labels)
@@ -276,7 +277,8 @@ class Trial:
     @classmethod
     def of(cls, stage: int, params: Candidate, judged: Any, wholes: tuple[Whole, ...] = ()) -> Trial:
         """From how it was judged on each fold, (folds, 3)."""
-        return cls(stage, params, *np.asarray(judged, float).T, wholes)
+        score, sharpness, size = np.asarray(judged, float).T
+        return cls(stage, params, score, sharpness, size, wholes)
 
     @property
     def mean(self) -> float:

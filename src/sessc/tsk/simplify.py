@@ -153,27 +153,26 @@ def _additions(plan: Plan, rules: Moving, doubtful: bool, samples: Prepared) -> 
     counted = (counts * F * (1 - F), counts * F) if doubtful else (counts + 0 * F,) * 2
     n_rules, n_inputs, n_outputs = rules.consequents.shape
     found = _Sums(*(np.zeros((n_rules, len(plan.space.total), 1 + n_outputs)) for _ in range(3)))
-    kinds = [(samples.conditions, plan.group, rules.theta[:, :, None], 0)]
+    kinds = [(samples.conditions, rules.theta[:, :, None], 0)]
     if n_inputs > 1:
-        kinds.append((samples.conclusions, plan.term_group, rules.consequents, 1))
-    for inputs, group, coefficients, k in kinds:
+        kinds.append((samples.conclusions, rules.consequents, 1))
+    for inputs, coefficients, k in kinds:
         mass = to_numpy(xp.sum(counted[k], axis=1))[:, None, None]
-        for columns, members in _alike(group, coefficients.shape[0] * coefficients.shape[2] * inputs.shape[0]):
+        for columns, members in _in_parts(plan.alike[k], n_rules * coefficients.shape[2] * inputs.shape[0]):
             first, second = _added(inputs, counted[k], coefficients, members)
             place = np.ix_(np.arange(n_rules), columns, np.arange(k, k + first.shape[2]))
             found.mass[place], found.first[place], found.second[place] = mass, first, second
     return found
 
 
-def _alike(group: np.ndarray, elements: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _in_parts(
+    alike: list[tuple[np.ndarray, np.ndarray]], elements: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Columns with the same number of inputs (k,), and which inputs (k, size): so many as keep arrays small."""
-    present, size = np.unique(group[group >= 0], return_counts=True)
     most = max(1, STACKED // elements)
-    for one in np.unique(size):
-        columns = present[size == one]
+    for columns, members in alike:
         for first in range(0, len(columns), most):
-            part = columns[first : first + most]
-            yield part, np.stack([np.flatnonzero(group == j) for j in part])
+            yield columns[first : first + most], members[first : first + most]
 
 
 def _added(inputs: Array, counts: Array, coefficients: np.ndarray, members: np.ndarray) -> list[np.ndarray]:
