@@ -2,7 +2,9 @@
 
 import importlib
 import re
+import warnings
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,7 +25,8 @@ from sessc import (
     TSKRegressorCV,
     UselessModelWarning,
 )
-from sessc.tsk.search import ALIKE, SCREEN, Trial, _brier, sharpest, simplest
+from sessc.rules.links import Softmax
+from sessc.tsk.search import ALIKE, SCREEN, Fold, Trial, sharpest, simplest
 from sessc.tsk.tuning import LENGTHS
 
 GRID = {"gamma": (0.1, 10.0, 100.0), "beta": (0.1, 1.0)}
@@ -466,15 +469,35 @@ def test_sizes_are_in_the_table_of_results_and_short_rules_are_tried(wine):
     assert "param_conditions" not in fixed.cv_results_
 
 
+def judged(odds, y, weight):
+    """How a fold judges probabilities of three classes that it learned."""
+    learned = SimpleNamespace(target=SimpleNamespace(labels=np.arange(3)))
+    known = np.log(odds)
+    return Fold(learned, np.empty((len(y), 1)), y, weight).judge(lambda X: known, known, Softmax())
+
+
 def test_sharpness_is_the_brier_score_of_classes_that_weigh_the_same(rng):
     odds = rng.dirichlet(np.ones(3), size=50)
     y, weight = rng.integers(3, size=50), rng.random(50)
     off = np.sum((odds - np.eye(3)[y]) ** 2, axis=1)
     expected = np.mean([np.average(off[y == c], weights=weight[y == c]) for c in range(3)])
-    assert _brier(odds, y, np.arange(3), weight) == pytest.approx(expected)
-    assert _brier(odds[y < 2], y[y < 2], np.arange(3), None) == pytest.approx(
-        np.mean([off[y == c].mean() for c in range(2)])
+    assert judged(odds, y, weight).sharpness == pytest.approx(-expected)
+    assert judged(odds[y < 2], y[y < 2], None).sharpness == pytest.approx(
+        -np.mean([off[y == c].mean() for c in range(2)])
     )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "classes", [range(3), range(2), range(4)], ids=["all", "one missing", "one never learned"]
+)
+def test_folds_are_judged_by_balanced_accuracy_as_scikit_learn_has_it(rng, classes, weighted):
+    odds, y = rng.dirichlet(np.ones(3), size=60), rng.choice(list(classes), size=60)
+    weight = rng.random(60) if weighted else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = balanced_accuracy_score(y, odds.argmax(axis=1), sample_weight=weight)
+    assert judged(odds, y, weight).score == pytest.approx(expected, rel=1e-13)
 
 
 @pytest.mark.parametrize("n_rules", ["many", 0, (), (3, 0), 2.5])
