@@ -287,11 +287,25 @@ class _Distinct:
     values: np.ndarray
 
     def __add__(self, other: _Distinct) -> _Distinct:
-        return _Distinct(np.union1d(self.values, other.values))
+        parts, kinds = (
+            (self.values, other.values),
+            {self.values.dtype.kind in "US", other.values.dtype.kind in "US"},
+        )
+        # NumPy would make text of numbers beside text.
+        return _Distinct(_different(np.concatenate(parts, dtype=object if len(kinds) > 1 else None)))
 
 
 def _distinct(samples: Samples) -> _Distinct:
-    return _Distinct(np.unique(to_numpy(samples.Y)))
+    return _Distinct(_different(to_numpy(samples.Y)))
+
+
+def _different(labels: np.ndarray) -> np.ndarray:
+    """Labels once each, sorted; of several kinds they have no order."""
+    try:
+        return np.unique(labels)
+    except TypeError:
+        kinds = " and ".join(sorted({type(label).__name__ for label in labels.ravel()}))
+        raise ValueError(f"y holds labels of several kinds, {kinds}; make all of them text or numbers.") from None
 
 
 def _weigh(samples: Samples) -> Array | float:
