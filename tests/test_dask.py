@@ -231,7 +231,7 @@ def test_labels_of_several_kinds_are_a_sentence(blobs, labels, dtype):
     blocks = Blocks([(X[place], part) for place, part in zip(places, parts, strict=True)])
     # Dask itself makes text of numbers beside text, unless all are objects.
     for given in ((blocks,), *([(da.from_array(X, chunks=(30, -1)), collection)] if dtype else [])):
-        with pytest.raises(ValueError, match="y holds labels of several kinds, (float|int)"):
+        with pytest.raises(ValueError, match=r"y holds labels of several kinds, (float|int)"):
             TSKClassifier(3, random_state=0).fit(*given)
 
 
