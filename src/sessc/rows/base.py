@@ -11,13 +11,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from .._array import Array, array_namespace, clip, one_hot, to_numpy
-from .._runtime import at_work
+from .._runtime import at_work, cached_property
 from .columns import Column
 from .layout import Layout
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from .._array import Array
-from .._runtime import keep_freed_memory
+from .._runtime import cached_property, keep_freed_memory
 from .base import KEPT_ELEMENTS, Block, Rows
 from .clean import cast, existing_rows, plain_table, refuse_extremes, refuse_tiny, unmasked
 from .columns import Column, Tally, cells_of, is_frame, is_plain_frame, named, raw_columns, tally

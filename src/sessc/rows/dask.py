@@ -14,13 +14,14 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, fields
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from .._array import Array
+from .._runtime import cached_property
 from .base import Block, Rows
 from .blocks import BlockRows, checked
 from .clean import unmasked

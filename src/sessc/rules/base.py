@@ -16,13 +16,13 @@ for each level; a missing cell adds ``u`` and nothing else.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array
 
 from .._array import Array, array_namespace, clip, is_foreign, like, softmax
+from .._runtime import cached_property
 from ..rows.base import Samples
 from ..rows.clean import plain_table, refuse_extremes
 from ..rows.columns import Column, Number, cells_of, default_names, is_frame, named
