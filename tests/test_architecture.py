@@ -36,7 +36,7 @@ LONG_BY_NATURE = {"solve.fused.kernel", "cli.parser.parser"}
 """The GPU kernel, and the argument parser."""
 
 OF_OTHERS = {"_replace", "_skl_callbacks", "_init_callback_context", "_score_func", "_real_set_num_threads"}
-"""Private by their spelling: what all named tuples offer, three names of scikit-learn's, and one of threadpoolctl's."""
+"""Private by their spelling: of all named tuples, three of scikit-learn's and one of threadpoolctl's."""
 ENTRUSTED = {("cluster.ranges", "_ranges")}
 """Modules that may read what another one keeps private: an estimator states the ranges of its parameters there."""
 
