@@ -92,3 +92,6 @@ def test_weights_too_small_to_compute_with_are_refused(model, dtype, table):
             with pytest.raises(ValueError, match=r"Block 1 has weights as small as .*; make them larger"):
                 clone(model).fit(Blocks([(X, y, given)]))
     clone(model).fit(X, y, sample_weight=np.where(np.arange(80) == 5, 0.0, 1.0))
+    for kind in (int, np.uint8, bool):
+        counts = np.arange(80) % 2 == 0
+        clone(model).fit(Blocks([(X, y, counts.astype(kind))]))

@@ -278,6 +278,7 @@ def cast(weight: np.ndarray, dtype: Any) -> np.ndarray:
 
 def refuse_tiny(weight: np.ndarray, which: str, dtype: Any) -> None:
     """Refuse weights that are not zero and so small that what is computed with them in this type would be."""
+    weight = np.asarray(weight, np.float64)  # whole numbers have no infinity to begin with
     least = float(np.min(weight, where=weight > 0, initial=np.inf))
     if least < float(np.finfo(dtype).smallest_normal) ** 0.5:
         raise ValueError(
