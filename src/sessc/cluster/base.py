@@ -27,7 +27,7 @@ from ..rows.layout import Layout
 from ..rows.read import has_labels, read_rows
 from ..rows.sample import sample, seen_alike
 from ..rows.target import Classes, Measurements, Target, holds_measurements
-from ..solve.alternate import Solution, alternate
+from ..solve.alternate import Solution, alternate, lowest
 from ..solve.memory import Memory, online
 from ..solve.start import first_parameters, k_means, k_means_seeds, raced_seeds, random_seeds
 from ..terms.losses import Loss, SquaredLoss
@@ -415,9 +415,7 @@ def _best(
     starts: list[Parameters],
     progress: Progress | None,
 ) -> Solution:
-    """The solution of the lowest cost, the first of equals."""
-    solutions = [clusterer._descend(objective, rows, extent, start, progress) for start in starts]
-    return min(solutions, key=lambda solution: solution.history[-1])
+    return lowest([clusterer._descend(objective, rows, extent, start, progress) for start in starts])
 
 
 def step(
