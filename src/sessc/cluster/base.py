@@ -22,9 +22,10 @@ from .._progress import CallbackSupportMixin, Progress, with_callbacks
 from ..rows.base import Rows
 from ..rows.clean import read_weights
 from ..rows.columns import Category, Column, Number, cell_type, cells_of, is_frame
-from ..rows.extent import Extent, centered, gap_columns
+from ..rows.extent import Extent, gap_columns
 from ..rows.layout import Layout
 from ..rows.read import has_labels, read_rows
+from ..rows.robust import centered
 from ..rows.sample import sample, seen_alike
 from ..rows.target import Classes, Measurements, Target, holds_measurements
 from ..solve.alternate import Solution, alternate, lowest
