@@ -25,13 +25,13 @@ SIZE = 2**13
 ROOM = 0.5
 """How far beyond the outer quantiles numbers may lie, as a share of the distance between these."""
 CLOSE = 2.0**10
-"""How many times as far from the mean as from each other most rows may be: squares of it leave half of the bits."""
+"""How many times as far from the mean as from each other most rows may be: squares leave them half of the bits."""
 LONGEST = 6.0
 """Standard units between the outer quantiles, at most: a value that few rows have is not ten units away."""
 
 
 def centered(rows: Rows) -> tuple[Rows, Extent]:
-    """These rows measured from their mean, or from their bulk if that is far away, and the extent they have then."""
+    """These rows measured from their mean, or their bulk if that is far away, and the extent they have then."""
     extent = measure(rows)
     origin = _origin(rows, extent) if extent.lopsided else extent.center
     if origin is not extent.center and extent.layout is None:

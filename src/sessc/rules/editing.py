@@ -64,8 +64,8 @@ def _told(rules: RuleBase, r: int, column: int) -> RuleBase:
     lost = abs(float(rules.constants[r])) * float(np.finfo(rules.constants.dtype).eps)
     if not lost < TOLD:
         raise ValueError(
-            f"rule {r + 1} asks for a range of {rules.feature_names[column]!r} that is too narrow beside how far it "
-            "is from others; make it wider, or put what is far away in a column of its own."
+            f"rule {r + 1} asks for a range of {rules.feature_names[column]!r} that is too narrow beside how far "
+            "it is from others; make it wider, or put what is far away in a column of its own."
         )
     return rules
 
