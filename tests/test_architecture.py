@@ -35,8 +35,8 @@ LONGEST = 40
 LONG_BY_NATURE = {"solve.fused.kernel", "cli.parser.parser"}
 """The GPU kernel, and the argument parser."""
 
-OF_OTHERS = {"_replace", "_skl_callbacks", "_init_callback_context", "_score_func"}
-"""Private by their spelling: the first is what all named tuples offer, the others are scikit-learn's."""
+OF_OTHERS = {"_replace", "_skl_callbacks", "_init_callback_context", "_score_func", "_real_set_num_threads"}
+"""Private by their spelling: of all named tuples, three of scikit-learn's and one of threadpoolctl's."""
 ENTRUSTED = {("cluster.ranges", "_ranges")}
 """Modules that may read what another one keeps private: an estimator states the ranges of its parameters there."""
 
@@ -376,3 +376,10 @@ def test_a_function_that_does_not_fit_is_seen():
     for exempt, within in (("solve.fused", "kernel"), ("cli.parser", "parser")):
         text = f"def {within}():\n{lines}\ndef other():\n{lines}\n"
         assert too_long(exempt, text) == [(f"{exempt}.other", LONGEST)]
+
+
+@pytest.mark.parametrize("module", SOURCES)
+def test_no_property_has_a_lock_that_a_fork_may_copy_while_it_is_held(module):
+    taken = [node for node in ast.walk(ast.parse(SOURCES[module])) if isinstance(node, ast.ImportFrom)]
+    names = {alias.name for node in taken if node.module == "functools" for alias in node.names}
+    assert "cached_property" not in names, "take that of _runtime"

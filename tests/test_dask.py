@@ -13,6 +13,8 @@ from sklearn.base import clone
 from sessc import FCM, SESSC, Blocks, SESSCRegressor, TSKClassifier, TSKClassifierCV, TSKRegressor
 
 da = pytest.importorskip("dask.array")
+import dask  # noqa: E402
+
 distributed = pytest.importorskip("distributed")
 
 from sessc.rows import dask as dask_rows  # noqa: E402
@@ -199,6 +201,58 @@ def test_collections_say_what_is_wrong(blobs, rng):
         with pytest.raises(ValueError, match=message):
             attempt()
     TSKClassifier(2, random_state=0).fit(table, y)  # labels of the right length may stay at home
+
+
+def narrower(X, width, rows=30):
+    """A collection that says that all of its partitions are as wide as X, and one of them is not."""
+    parts = [X[:rows], X[rows : 2 * rows, :width], X[2 * rows :]]
+    return da.concatenate([da.from_delayed(dask.delayed(part), (len(part), X.shape[1]), float) for part in parts])
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_partitions_of_unlike_width_are_refused(blobs, width):
+    X, y = blobs
+    assert X.shape[1] > width
+    table, words = narrower(X, width), f"has {width} columns, and X says it has {X.shape[1]}"
+    for model in (FCM(3, random_state=0), FCM(3, init=X[:3]), TSKClassifier(3, random_state=0)):
+        with pytest.raises(ValueError, match=f"Partition 1 of X {words}"):
+            clone(model).fit(table, y)
+        with pytest.raises(ValueError, match=f"A partition of X {words}"):
+            clone(model).fit(X, y).predict(table).compute()
+
+
+@pytest.mark.parametrize("labels", [[1, "a"], [1.5, "a", 2]])
+@pytest.mark.parametrize("dtype", [object, None])
+def test_labels_of_several_kinds_are_a_sentence(blobs, labels, dtype):
+    X = blobs[0][:90]
+    parts = [np.full(30, labels[k % len(labels)], dtype=dtype) for k in range(3)]
+    places = [slice(0, 30), slice(30, 60), slice(60, 90)]
+    collection = da.concatenate([da.from_delayed(dask.delayed(part), (30,), part.dtype) for part in parts])
+    blocks = Blocks([(X[place], part) for place, part in zip(places, parts, strict=True)])
+    # Dask itself makes text of numbers beside text, unless all are objects.
+    for given in ((blocks,), *([(da.from_array(X, chunks=(30, -1)), collection)] if dtype else [])):
+        with pytest.raises(ValueError, match=r"y holds labels of several kinds, (float|int)"):
+            TSKClassifier(3, random_state=0).fit(*given)
+
+
+@pytest.mark.parametrize("kind", ["FutureCancelledError", "FuturesCancelledError"])
+def test_whatever_a_lost_scheduler_is_called_it_is_a_sentence(monkeypatch, kind):
+    error = getattr(distributed.client, kind)
+    lost = error(*{"FutureCancelledError": ["x", "lost"], "FuturesCancelledError": [[]]}[kind])
+
+    class Client:
+        def compute(self, tasks):
+            return tasks
+
+        def gather(self, futures, asynchronous):
+            raise lost
+
+        def sync(self, fn, callback_timeout):
+            return fn()
+
+    monkeypatch.setattr(dask_rows, "_client", Client)
+    with pytest.raises(RuntimeError, match="lost its scheduler; start one and fit again"):
+        dask_rows._computed([])
 
 
 def test_a_stream_of_collections(blobs):

@@ -306,3 +306,31 @@ def test_words_say_what_was_written(rules):
             rules.with_condition(1, "proline", **beyond)
     with pytest.raises(ValueError, match="give both about and width"):
         rules.without_condition(1, "hue").with_condition(1, "hue", unknown=True)
+
+
+@pytest.mark.parametrize("width", [100.0, 1.0, 0.01])
+def test_rules_about_moments_of_a_clock_are_exact(width):
+    """Seconds since 1970 are many widths from zero, but not from each other."""
+    now = 1.7e9
+    rules = RuleBase.by_hand(
+        [({"t": (now, width)}, {"a": 0.9, "b": 0.1}), ({"t": (now + 3 * width, width)}, {"b": 0.9, "a": 0.1})]
+    )
+    rows = now + width * np.asarray([[-1.0], [0.0], [1.4], [1.6], [3.0], [9.0]])
+    assert rules(rows).tolist() == ["a", "a", "a", "b", "b", "b"]
+    z = (rows - now) / width
+    exact = 1 / (1 + np.exp((z**2 - (z - 3) ** 2) / 2))
+    np.testing.assert_allclose(rules.firing(rows)[:, :1], exact, rtol=2e-4)
+
+
+def test_what_rounding_would_leave_nothing_of_is_refused():
+    now = 1.7e9
+    far = [({"t": (now, 1)}, 0.0), ({"t": (now + 3, 1)}, 1.0), ({"t": (0, 1)}, 2.0)]
+    with pytest.raises(ValueError, match="rule 1 asks for a range of 't' that is too narrow beside how far it is"):
+        RuleBase.by_hand(far)
+    rules = RuleBase.by_hand([({"t": (now, 1e6)}, 0.0), ({"t": (0, 1e6)}, 1.0)])
+    with pytest.raises(ValueError, match="rule 2 asks for a range of 't'"):
+        rules.with_condition(2, "t", width=1.0)
+    apart = RuleBase.by_hand(
+        [({"t": (1.0, 1e-6)}, 0.0), ({"t": (1.0 + 3e-6, 1e-6)}, 1.0), ({"t": (0, 1e-6)}, 2.0)]
+    )
+    np.testing.assert_allclose(apart([[1.0], [1.0 + 3e-6], [0.0]]), [0.0, 1.0, 2.0], atol=0.02)

@@ -180,6 +180,20 @@ def test_order_and_weights_on_tables_of_whole_numbers(model, levels, seed):
     np.testing.assert_allclose(answers(weighted, X), answers(repeated, X), atol=1e-7)
 
 
+@pytest.mark.parametrize("seed", [3, 111, 126, 150, 156, 195])
+def test_of_starts_that_end_alike_the_first_is_kept(seed):
+    """As many clusters as distinct rows: every start ends with the same cost, and rounding must not choose."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(4, size=(60, 1)).astype(float)
+    y, order, weight = rng.integers(3, size=60), rng.permutation(60), rng.integers(1, 4, size=60)
+    model = SESSC(4, init="random", n_init=4, random_state=0)
+    expected = clone(model).fit(X, y).transform(X)
+    np.testing.assert_allclose(clone(model).fit(X[order], y[order]).transform(X), expected, atol=1e-7)
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.transform(X), repeated.transform(X), atol=1e-7)
+
+
 @pytest.mark.parametrize(
     "model", [SESSC(4), SESSCClassifier(4), TSKClassifier(4, class_weight="balanced")], ids=repr
 )

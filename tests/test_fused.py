@@ -8,7 +8,8 @@ import pytest
 
 from sessc import Entropy, LogLoss, Objective, Power, SquaredLoss, Uniform
 from sessc.rows.arrays import ArrayRows
-from sessc.rows.extent import centered, standardized
+from sessc.rows.extent import standardized
+from sessc.rows.robust import centered
 from sessc.solve.start import first_parameters
 
 torch = pytest.importorskip("torch")

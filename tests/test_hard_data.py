@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
 
 from sessc import AWFCM, ESSC, EWFCM, FCM, SCAD, SESSC, SFP, KernelEWFCM, TSKClassifier, TSKRegressor
 
@@ -173,3 +175,16 @@ def test_float32_at_both_ends(groups):
     for scale in (1e-12, 1e12):
         model = sane(SESSC(3), (X * scale).astype(np.float32), y)
         assert model.cluster_centers_.dtype == np.float32
+
+
+@pytest.mark.parametrize("far", [1e4, 1e7, 1e10, 1e13])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_one_row_far_away_hides_no_group(far, axis, rng):
+    """Seen from a mean that it has drawn away, distances between the others would be lost in rounding."""
+    X = np.concatenate([rng.normal(center, 1, size=(50, 2)) for center in ((0, 0), (20, 0), (0, 20))])
+    X = np.vstack([X, far * np.eye(2)[axis]])
+    for model in (FCM(4, random_state=0), EWFCM(4, random_state=0), FCM(4, m=1.2, init=X[[0, 50, 100, 150]])):
+        found = clone(model).fit(X)
+        assert adjusted_rand_score(np.repeat([0, 1, 2, 3], [50, 50, 50, 1]), found.labels_) == 1
+        assert np.all(np.isfinite(found.objective_history_))
+        np.testing.assert_array_equal(found.predict(X), found.labels_)

@@ -23,7 +23,7 @@ from sessc import (
     Uniform,
 )
 from sessc.rows.arrays import ArrayRows
-from sessc.rows.extent import centered
+from sessc.rows.robust import centered
 from sessc.solve.memory import SHARE, Memory
 from sessc.terms.objective import Parameters
 from test_scale import assert_same

@@ -29,7 +29,7 @@ from sessc import (
 from sessc._array import to_numpy
 from sessc.rows.arrays import ArrayRows
 from sessc.rows.columns import Category, Number
-from sessc.rows.extent import centered
+from sessc.rows.robust import centered
 from sessc.solve.start import first_parameters
 from sessc.terms.kernel import KernelObjective
 from sessc.terms.objective import Statistics

@@ -11,7 +11,7 @@ from sessc import Entropy, LogLoss, Objective, Power, Quadratic, SquaredLoss, Un
 from sessc._array import to_numpy
 from sessc.rows.arrays import ArrayRows
 from sessc.rows.base import Samples
-from sessc.rows.extent import centered
+from sessc.rows.robust import centered
 from sessc.solve.alternate import alternate
 from sessc.solve.start import first_parameters
 from sessc.terms.adaptive import AdaptiveObjective

@@ -91,3 +91,112 @@ def test_the_last_one_out_puts_things_back():
         "    assert len(told) == 2\n"
         "assert len(told) == 4\n"
     )
+
+
+FORKS = """
+import os, signal, threading, time
+from threadpoolctl import threadpool_info
+from sessc import _runtime
+
+def blas():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+def in_a_fork(work):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            work()
+        except BaseException as error:
+            print(error, flush=True)
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+X = np.random.default_rng(0).normal(size=(300, 4))
+before = blas()
+assert max(before) > 1, before
+"""
+
+
+def test_a_fork_while_others_fit_neither_hangs_nor_keeps_one_thread_of_blas():
+    in_a_process(
+        FORKS
+        + """
+done = threading.Event()
+
+def busy():
+    while not done.is_set():
+        FCM(3, init=X[:3], max_iter=2, tol=0.0).fit(X)
+
+def work():
+    assert blas() == before, blas()
+    FCM(3, init=X[:3], max_iter=2).fit(X)
+    assert blas() == before, blas()
+
+threads = [threading.Thread(target=busy) for _ in range(3)]
+for thread in threads:
+    thread.start()
+try:
+    ends = [in_a_fork(work) for _ in range(60)]
+finally:
+    done.set()
+for thread in threads:
+    thread.join()
+assert ends == [0] * 60, ends
+assert blas() == before, blas()
+""",
+        OPENBLAS_NUM_THREADS="2",
+        PYTHONWARNINGS="ignore",
+    )
+
+
+def test_a_fork_from_within_a_fit_is_still_within_it():
+    in_a_process(
+        FORKS
+        + """
+def work():
+    assert blas() == [1] * len(before), blas()
+    _runtime.at_work.__exit__(None, None, None)
+    assert blas() == before, blas()
+
+with _runtime.at_work:
+    assert in_a_fork(work) == 0
+    assert blas() == [1] * len(before)
+assert blas() == before
+""",
+        OPENBLAS_NUM_THREADS="2",
+        PYTHONWARNINGS="ignore",
+    )
+
+
+def test_the_last_out_puts_the_threads_of_blas_back_whoever_was_the_first_in():
+    in_a_process(
+        FORKS
+        + """
+inside, leave, gone, stay = (threading.Event() for _ in range(4))
+
+def first():
+    with _runtime.at_work:
+        inside.set()
+        leave.wait()
+    gone.set()
+    stay.wait()
+
+thread = threading.Thread(target=first)
+thread.start()
+inside.wait()
+with _runtime.at_work:
+    leave.set()
+    gone.wait()
+    assert blas() == [1] * len(before), blas()
+assert blas() == before, blas()
+with _runtime.at_work:  # and a thread that was in before has no say in it
+    assert blas() == [1] * len(before), blas()
+stay.set()
+thread.join()
+assert blas() == before, blas()
+""",
+        OPENBLAS_NUM_THREADS="2",
+        PYTHONWARNINGS="ignore",
+    )

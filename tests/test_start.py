@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 
 from sessc import FCM
 from sessc.rows.arrays import ArrayRows
-from sessc.rows.extent import centered, measure, standardized
+from sessc.rows.extent import measure, standardized
 from sessc.rows.read import read_rows
+from sessc.rows.robust import centered
 from sessc.rows.sample import _hash, sample
 from sessc.solve.start import _waiting, k_means, k_means_seeds, raced_seeds, random_seeds
 

@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import threading
+import tracemalloc
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -337,6 +339,43 @@ def test_a_server_that_falls_silent(repository, vehicles, monkeypatch):
     over.set()
 
 
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.0 200 OK\r\n\r\n"], ids=["headers", "content"])
+def test_a_server_that_never_ends(head, repository, vehicles, monkeypatch):
+    """A byte now and then is no silence, and would be waited for as long as the server likes."""
+    monkeypatch.setattr(_uci, "PATIENCE", 0.5)
+    over = threading.Event()
+
+    def drip(request):
+        request.wfile.write(head)
+        with suppress(OSError):
+            while not over.wait(0.05):
+                request.wfile.write(b"a")
+
+    repository.files[VEHICLE.format("b")] = drip
+    assert "it took more than 0.5 seconds" in refused()
+    over.set()
+
+
+@pytest.mark.parametrize("length", [None, 2**40])
+def test_a_server_that_sends_too_much(length, repository, vehicles, monkeypatch):
+    monkeypatch.setattr(_uci, "MOST", 2**20)
+    sent = []
+
+    def flood(request):
+        request.send_response(200)
+        if length:
+            request.send_header("Content-Length", str(length))
+        request.end_headers()
+        with suppress(OSError):  # nobody listens any more
+            while len(sent) < 200:
+                request.wfile.write(b"1 " * 2**19)
+                sent.append(1)
+
+    repository.files[VEHICLE.format("b")] = flood
+    assert "it has more than 1 MiB" in refused()
+    assert len(sent) < 50  # the others wait in vain in between
+
+
 @pytest.mark.parametrize("address", ["nonsense", "http://a b", "gopher://127.0.0.1"])
 def test_an_address_that_is_none(address, monkeypatch):
     monkeypatch.setenv("SESSC_UCI", address)
@@ -388,3 +427,28 @@ def test_uncompress_undoes_compress(text, widest, forgetful):
     assert uncompress(packed) == data
     if shutil.which("gzip") and data:  # which also reads this format: the encoder above is the real one
         assert subprocess.run(["gzip", "-dc"], input=packed, capture_output=True, check=True).stdout == data
+
+
+def test_a_small_file_that_unpacks_to_much_takes_little_memory():
+    """Strings of one letter grow by one each, so that all of them together grow as the square of the output."""
+    packed = compress(b"a" * 2_000_000)
+    assert len(packed) < 4000
+    tracemalloc.start()
+    assert uncompress(packed) == b"a" * 2_000_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * 2**20
+
+
+@pytest.mark.parametrize("mark", [b"\x1f\x9d\x1f", b"\x1f\x9d\x83", b"\x1f\x9e\x90"])
+def test_what_compress_never_wrote_is_refused(mark):
+    with pytest.raises(ValueError, match="not packed by compress"):
+        uncompress(mark + b"\0" * 100)
+
+
+def test_a_file_that_unpacks_to_more_than_any_has_is_refused(repository, vehicles, monkeypatch):
+    monkeypatch.setattr(_uci, "MOST", 2**16)
+    repository.files[WAVEFORM] = compress(b"a" * 2**20)
+    assert "hash differs" in refused("waveform21", ValueError)
+    with pytest.raises(ValueError, match="unpacks to more than 0 MiB"):
+        uncompress(compress(b"a" * 2**20))

@@ -22,12 +22,13 @@ from .._progress import CallbackSupportMixin, Progress, with_callbacks
 from ..rows.base import Rows
 from ..rows.clean import read_weights
 from ..rows.columns import Category, Column, Number, cell_type, cells_of, is_frame
-from ..rows.extent import Extent, centered, gap_columns
+from ..rows.extent import Extent, gap_columns
 from ..rows.layout import Layout
 from ..rows.read import has_labels, read_rows
+from ..rows.robust import centered
 from ..rows.sample import sample, seen_alike
 from ..rows.target import Classes, Measurements, Target, holds_measurements
-from ..solve.alternate import Solution, alternate
+from ..solve.alternate import Solution, alternate, lowest
 from ..solve.memory import Memory, online
 from ..solve.start import first_parameters, k_means, k_means_seeds, raced_seeds, random_seeds
 from ..terms.losses import Loss, SquaredLoss
@@ -415,9 +416,7 @@ def _best(
     starts: list[Parameters],
     progress: Progress | None,
 ) -> Solution:
-    """The solution of the lowest cost, the first of equals."""
-    solutions = [clusterer._descend(objective, rows, extent, start, progress) for start in starts]
-    return min(solutions, key=lambda solution: solution.history[-1])
+    return lowest([clusterer._descend(objective, rows, extent, start, progress) for start in starts])
 
 
 def step(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from http.client import HTTPException
+from http.client import HTTPException, IncompleteRead
+from queue import Empty, SimpleQueue
+from threading import Thread
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -14,6 +16,10 @@ __all__ = ["CELLS", "SOURCES", "Source", "shortest", "uncompress"]
 ADDRESS = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 TIMEOUT = 30.0
 """Seconds of silence after which a server is given up."""
+PATIENCE = 120.0
+"""Seconds after which it is, though it keeps talking."""
+MOST = 2**23
+"""Bytes that no file has, packed or not: the largest has a tenth of it."""
 
 
 def shortest(number: str) -> str:
@@ -56,13 +62,32 @@ class Source:
 
 
 def _content(address: str) -> bytes:
+    """What is at an address, in bounded time and memory whatever a server does."""
+    answers: SimpleQueue[bytes | Exception] = SimpleQueue()
+    # A thread of its own, for a server that sends a byte now and then is never silent for long.
+    Thread(target=lambda: answers.put(_answer(address)), daemon=True).start()
+    try:
+        found = answers.get(timeout=PATIENCE)
+    except Empty:
+        found = TimeoutError(f"it took more than {PATIENCE:g} seconds")
+    if isinstance(found, Exception):
+        raise OSError(f"{address} could not be read ({found})") from found
+    return found
+
+
+def _answer(address: str) -> bytes | Exception:
     try:
         with urlopen(address, timeout=TIMEOUT) as response:
-            return response.read()
+            content = response.read(MOST + 1)
+            promised = response.headers.get("Content-Length") or ""
     except (OSError, HTTPException, ValueError) as error:
         if isinstance(error, HTTPError):
             error.close()  # it is also the answer, and holds its connection
-        raise OSError(f"{address} could not be read ({error})") from error
+        return error
+    if len(content) > MOST:
+        return ValueError(f"it has more than {MOST >> 20} MiB, and no file of these has")
+    missing = int(promised) - len(content) if promised.isdecimal() else 0
+    return content if missing <= 0 else IncompleteRead(content, missing)
 
 
 def uncompress(packed: bytes) -> bytes:
@@ -71,30 +96,39 @@ def uncompress(packed: bytes) -> bytes:
     Each code stands for a string seen before. A new string, the previous one and the next byte, is learned with
     every code, and codes grow by a bit whenever the strings no longer fit; code 256 forgets all but the bytes.
     """
-    if packed[:2] != b"\x1f\x9d":
+    if packed[:2] != b"\x1f\x9d" or not 9 <= packed[2] & 31 <= 16:
         raise ValueError("the file was not packed by compress")
     widest, forgets = packed[2] & 31, bool(packed[2] & 128)
-    strings = [bytes([byte]) for byte in range(256)] + [b""] * forgets
-    start = position = 24  # in bits
-    width, previous, output = 9, b"", []
+    # A string learned is where it first stood in the output: written out, they would fill memory.
+    output, single = bytearray(), 256 + forgets
+    starts: list[int] = []
+    ends: list[int] = []
+    first = position = 24  # in bits
+    width, previous = 9, (0, 0)
     while position + width <= 8 * len(packed):
         byte, bit = divmod(position, 8)
         code = int.from_bytes(packed[byte : byte + 4], "little") >> bit & (1 << width) - 1
         position += width
-        forget = forgets and code == 256
+        forget, here = forgets and code == 256, len(output)
         if forget:
-            del strings[257:]
-        # A code may name the string that it is about to complete, which begins and ends with the same byte.
-        string = strings[code] if code < len(strings) else previous + previous[:1]
-        if previous and string and len(strings) < 1 << widest:
-            strings.append(previous + string[:1])
-        output.append(string)
-        previous = string
-        if forget or (len(strings) == 1 << width and width < widest):
+            starts, ends = [], []
+        elif code < 256:
+            output.append(code)
+        elif code - single < len(starts):
+            output += output[starts[code - single] : ends[code - single]]
+        else:  # the string that it is about to complete, which begins and ends with the same byte
+            output += output[slice(*previous)] + output[previous[0] : min(previous[0] + 1, previous[1])]
+        if len(output) > MOST:
+            raise ValueError(f"the file unpacks to more than {MOST >> 20} MiB")
+        if previous[0] < previous[1] and here < len(output) and single + len(starts) < 1 << widest:
+            starts.append(previous[0])
+            ends.append(previous[1] + 1)
+        previous = here, len(output)
+        if forget or (single + len(starts) == 1 << width and width < widest):
             # Codes are written eight at a time, and eight cut short by a change of width are padded.
-            start = position = start + -(-(position - start) // (8 * width)) * 8 * width
+            first = position = first + -(-(position - first) // (8 * width)) * 8 * width
             width = 9 if forget else width + 1
-    return b"".join(output)
+    return bytes(output)
 
 
 NUCLEUS = (

@@ -5,14 +5,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from .._array import Array, array_namespace, is_elsewhere, is_foreign, like, numpy_dtype, to_numpy
-from .._runtime import keep_freed_memory
+from .._runtime import cached_property, keep_freed_memory
 from .base import KEPT_ELEMENTS, Block, Rows, Stored
 from .clean import check_labels
 from .layout import gaps_in

@@ -11,13 +11,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from .._array import Array, array_namespace, clip, one_hot, to_numpy
-from .._runtime import at_work
+from .._runtime import at_work, cached_property
 from .columns import Column
 from .layout import Layout
 
@@ -287,11 +286,25 @@ class _Distinct:
     values: np.ndarray
 
     def __add__(self, other: _Distinct) -> _Distinct:
-        return _Distinct(np.union1d(self.values, other.values))
+        parts, kinds = (
+            (self.values, other.values),
+            {self.values.dtype.kind in "US", other.values.dtype.kind in "US"},
+        )
+        # NumPy would make text of numbers beside text.
+        return _Distinct(_different(np.concatenate(parts, dtype=object if len(kinds) > 1 else None)))
 
 
 def _distinct(samples: Samples) -> _Distinct:
-    return _Distinct(np.unique(to_numpy(samples.Y)))
+    return _Distinct(_different(to_numpy(samples.Y)))
+
+
+def _different(labels: np.ndarray) -> np.ndarray:
+    """Labels once each, sorted; of several kinds they have no order."""
+    try:
+        return np.unique(labels)
+    except TypeError:
+        kinds = " and ".join(sorted({type(label).__name__ for label in labels.ravel()}))
+        raise ValueError(f"y holds labels of several kinds, {kinds}; make all of them text or numbers.") from None
 
 
 def _weigh(samples: Samples) -> Array | float:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from .._array import Array
-from .._runtime import keep_freed_memory
+from .._runtime import cached_property, keep_freed_memory
 from .base import KEPT_ELEMENTS, Block, Rows
-from .clean import existing_rows, refuse_extremes, unmasked
+from .clean import cast, existing_rows, plain_table, refuse_extremes, refuse_tiny, unmasked
 from .columns import Column, Tally, cells_of, is_frame, is_plain_frame, named, raw_columns, tally
 from .missing import is_missing
 
@@ -245,7 +245,7 @@ def checked(block: Any, which: str, names: tuple[str, ...] | None = None) -> Blo
     """A block as rows, or a sentence about what is wrong with it; rows of weight zero do not exist."""
     X, y, weight = (*block, None, None)[:3] if isinstance(block, tuple) else (block, None, None)
     is_table = is_frame(X) and not is_plain_frame(X)
-    X = X if is_table else np.asarray(X)
+    X = X if is_table else np.asarray(plain_table(X))
     n_rows = _height(X)
     if not is_table and X.ndim != 2:
         raise ValueError(f"{which} has the shape {X.shape}; it must be a table of rows and features.")
@@ -267,9 +267,11 @@ def checked(block: Any, which: str, names: tuple[str, ...] | None = None) -> Blo
                 raise ValueError(f"{which} has no label in row {row}; drop such rows first.")
     if weight is None:
         return Block(X, y)
-    weight = weight.astype(np.float64 if is_table else X.dtype, copy=False)
     if not np.all(weight >= 0) or not np.all(np.isfinite(weight)):
         raise ValueError(f"{which} has weights that are negative or not finite.")
+    dtype = np.dtype(np.float64) if is_table else X.dtype
+    refuse_tiny(weight, f"{which} has weights", dtype)
+    weight = cast(weight, dtype)
     refuse_extremes(weight[:, None], which, what="weights")
     return Block(X, y, weight) if is_table else Block(*existing_rows(X, y, weight))
 

@@ -31,11 +31,13 @@ from .missing import is_missing
 
 __all__ = [
     "asked_categories",
+    "cast",
     "check_labels",
     "existing_rows",
     "keep_columns",
     "known_columns",
     "largest_square_root",
+    "plain_table",
     "read_numbers",
     "read_table",
     "read_targets",
@@ -43,6 +45,7 @@ __all__ = [
     "refuse_classes",
     "refuse_extremes",
     "refuse_one_class",
+    "refuse_tiny",
     "remember",
     "unmasked",
 ]
@@ -60,6 +63,7 @@ def read_table(
         raise ValueError("X is a Polars LazyFrame, which holds no data yet; pass X.collect() instead.")
     if issparse(X):
         raise SparseError("X is a sparse matrix, and rules need dense data; pass X.toarray() instead.")
+    X = plain_table(X)
     if _is_mixed(estimator, X, reset):
         return _read_mixed(estimator, X, sample_weight, reset, growing)
     _refuse_twins(named(X) if is_frame(X) else ())
@@ -82,6 +86,18 @@ def read_table(
             estimator, tuple(map(Number, default_names(X.shape[1]) if names is None else map(str, names)))
         )
     return X
+
+
+def plain_table(X: Any) -> Any:
+    """A table in which masked cells are missing, and no array of lengths of time is taken for numbers."""
+    if isinstance(X, np.ndarray) and X.dtype.kind == "m":
+        raise ValueError(f"X holds {X.dtype} cells; divide them by a unit, such as np.timedelta64(1, 'D'), first.")
+    if not np.ma.is_masked(X):
+        return np.asarray(X) if np.ma.isMaskedArray(X) else X
+    kind = X.dtype.kind
+    cells = np.array(np.ma.getdata(X), dtype=X.dtype if kind in "fM" else float if kind in "iub" else object)
+    cells[np.ma.getmaskarray(X)] = np.datetime64("NaT") if kind == "M" else np.nan
+    return cells
 
 
 def _refuse_twins(names: Sequence[str]) -> None:
@@ -111,6 +127,8 @@ def _is_float32_frame(X: Any) -> bool:
 def _is_mixed(estimator: Any, X: Any, reset: bool) -> bool:
     """Whether a table has to be taken apart into columns: some are not numbers, or were not."""
     if is_frame(X) and not is_plain_frame(X):
+        return True
+    if isinstance(X, np.ndarray) and X.dtype.kind == "M":
         return True
     if not reset:
         return any(column.n_levels for column in known_columns(estimator))
@@ -238,11 +256,34 @@ def read_weights(sample_weight: Any, X: Array) -> Array | None:
     if is_foreign(X):
         there = to_numpy(sample_weight) if is_foreign(sample_weight) else sample_weight
         return like(read_weights(there, np.empty((X.shape[0], 0))), X)
-    weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+    given = (
+        unmasked(sample_weight, "sample_weight holds values")
+        if np.ma.isMaskedArray(sample_weight)
+        else sample_weight
+    )
+    weight = _check_sample_weight(given, X, dtype=np.float64, ensure_non_negative=True)
     if not np.any(weight > 0):
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
+    refuse_tiny(weight, "sample_weight holds weights", X.dtype)
+    weight = cast(weight, X.dtype)
     refuse_extremes(weight[:, None], "sample_weight")
     return weight
+
+
+def cast(weight: np.ndarray, dtype: Any) -> np.ndarray:
+    """Weights in the precision of a fit; those beyond it are infinite, and to be refused."""
+    with np.errstate(over="ignore"):
+        return weight.astype(dtype, copy=False)
+
+
+def refuse_tiny(weight: np.ndarray, which: str, dtype: Any) -> None:
+    """Refuse weights that are not zero and so small that what is computed with them in this type would be."""
+    weight = np.asarray(weight, np.float64)  # whole numbers have no infinity to begin with
+    least = float(np.min(weight, where=weight > 0, initial=np.inf))
+    if least < float(np.finfo(dtype).smallest_normal) ** 0.5:
+        raise ValueError(
+            f"{which} as small as {least:.0e}, with which {dtype} cannot compute; make them larger, or zero."
+        )
 
 
 def existing_rows(X: Array, y: Any, weight: Array | None) -> tuple[Array, Any, Array | None]:

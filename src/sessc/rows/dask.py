@@ -11,15 +11,17 @@ import operator
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, fields
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from .._array import Array
+from .._runtime import cached_property
 from .base import Block, Rows
 from .blocks import BlockRows, checked
 from .clean import unmasked
@@ -78,7 +80,7 @@ class DaskRows(Rows):
 
     def map(self, fn: Callable[[Any], Array]) -> Any:
         """A Dask array, computed when asked for."""
-        work = partial(_map, fn=fn, view=self._view)
+        work = partial(_map, fn=fn, view=self._view, width=self.n_features)
         like = work(np.zeros((1, self.n_features), self.dtype))[:0]
         shape = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (self.table.chunks[0], like.shape[1:])}
         return self.table.map_blocks(work, dtype=like.dtype, meta=like, **shape)
@@ -193,7 +195,7 @@ class Held:
     """A table with its labels and weights in the memory of the cluster, from the first sum on."""
 
     def __init__(self, table: Any, y: Any = None, weight: Any = None):
-        self.parts = table.to_delayed().ravel()
+        self.parts, self.width = table.to_delayed().ravel(), int(table.shape[1])
         self.columns = [_aligned(column, table, what) for column, what in ((y, "y"), (weight, "sample_weight"))]
 
     @cached_property
@@ -206,7 +208,9 @@ class Held:
         gather, columns = dask.delayed(_gather, pure=False), (self.parts, *self.columns)
         return dask.persist(
             *(
-                gather(int(low), *(None if part is None else part[low:high].tolist() for part in columns))
+                gather(
+                    int(low), self.width, *(None if part is None else part[low:high].tolist() for part in columns)
+                )
                 for low, high in pairwise(bounds)
             )
         )
@@ -236,11 +240,22 @@ def _aligned(column: Any, table: Any, what: str) -> np.ndarray | None:
     return parts
 
 
-def _gather(number: int, parts: list, y: list | None, weight: list | None) -> list[Block]:
+def _gather(number: int, width: int, parts: list, y: list | None, weight: list | None) -> list[Block]:
     """On a worker: partitions as rows, after the checks users deserve."""
     n = len(parts)
     blocks = zip(parts, y or [None] * n, weight or [None] * n, strict=True)
-    return [checked(block, f"Partition {number + k} of X") for k, block in enumerate(blocks)]
+    return [_as_wide(width, checked(block, which), which) for block, which in _numbered(blocks, number)]
+
+
+def _numbered(blocks: Iterable, number: int) -> Iterable[tuple[Any, str]]:
+    return ((block, f"Partition {number + k} of X") for k, block in enumerate(blocks))
+
+
+def _as_wide(width: int, block: Block, which: str) -> Block:
+    """A partition, if it is as wide as its collection says: Dask believes whatever it was told."""
+    if block.X.shape[1] != width:
+        raise ValueError(f"{which} has {block.X.shape[1]} columns, and X says it has {width}; make them alike.")
+    return block
 
 
 def _sum(group: list[Block], view: dict[str, Any], fn: Callable[[Any], Any]) -> Any:
@@ -249,11 +264,11 @@ def _sum(group: list[Block], view: dict[str, Any], fn: Callable[[Any], Any]) -> 
     return BlockRows(group, group[0], **view).sum(fn) if group else None
 
 
-def _map(X: np.ndarray, fn: Callable[[Any], Array], view: dict[str, Any]) -> np.ndarray:
+def _map(X: np.ndarray, fn: Callable[[Any], Array], view: dict[str, Any], width: int) -> np.ndarray:
     """On a worker: one entry for each row of a partition."""
     if len(X) == 0:
-        return _map(np.zeros((1, X.shape[1]), X.dtype), fn, view)[:0]
-    raw = checked(X, "A partition of X")
+        return _map(np.zeros((1, width), X.dtype), fn, view, width)[:0]
+    raw = _as_wide(width, checked(X, "A partition of X"), "A partition of X")
     return BlockRows([raw], raw, **view).map(fn)
 
 
@@ -281,14 +296,12 @@ def _computed(tasks: list) -> list:
     client = _client()
     if client is None:
         return list(dask.compute(*tasks))
-    from distributed.client import FuturesCancelledError
-
     futures = client.compute(tasks)
     last_seen = time.monotonic()
     while True:
         try:
             return client.sync(partial(client.gather, futures, asynchronous=True), callback_timeout=GLANCE)
-        except FuturesCancelledError:
+        except CancelledError:  # of one future, or of several, which are classes of their own
             raise RuntimeError("The Dask cluster has lost its scheduler; start one and fit again.") from None
         except TimeoutError:
             if _has_workers(client):

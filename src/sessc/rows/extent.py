@@ -17,7 +17,7 @@ from .._array import Array, array_namespace, divide, scalar, to_numpy
 from .base import Rows, Samples
 from .layout import Layout, Space, gaps_in
 
-__all__ = ["LARGE", "Extent", "centered", "gap_columns", "measure", "seen_from", "standardized"]
+__all__ = ["LARGE", "Extent", "gap_columns", "measure", "seen_from", "standardized"]
 
 LARGE = 20_000
 """Data that weigh more are clustered from starts in a sample of them, and by leaps.
@@ -26,12 +26,17 @@ It is weight and not rows that count, as for all else; everything in the paper w
 """
 
 
+FAR = 8
+"""Standard deviations beyond which a row may have drawn the mean away from all others, as one of more than the square
+of this number can."""
+
+
 @dataclass(frozen=True)
 class Extent:
     """The place and size of weighted data."""
 
     center: Array
-    """Weighted mean of each column, shape (J,); zero for categories."""
+    """Weighted mean of each column, shape (J,), from where the rows are measured; zero for categories."""
     spread: Array
     """Weighted standard deviation of each column, shape (J,); exactly zero for a constant column. Of categories
     one, which is what each costs on average."""
@@ -43,6 +48,8 @@ class Extent:
     """The share of the weight that has a cell in each column, (J,); None if all have."""
     shares: np.ndarray | None = None
     """How often each level occurs among cells that are there, (all levels,); None without categories."""
+    lopsided: bool = False
+    """Whether a few rows may be so far away that the mean of a column is far from all others."""
     evened: bool = False
     """Whether columns that spread less than a unit cost as much as others, and constants do not count."""
 
@@ -90,7 +97,7 @@ class Extent:
         total[category] = 0.5 * (1 - squares[category])
         known = np.ones(len(spread), bool) if self.known is None else self.known > 0
         extra = np.where((category | self.evened) & known, 1 - total, 0.0)
-        origin = np.concatenate([np.zeros(layout.n_numbers), shares])
+        origin = np.concatenate([to_numpy(self.center).astype(float)[layout.numbers], shares])
         return Space(layout, origin, total, extra, spread > 0, known)
 
 
@@ -163,7 +170,9 @@ def measure(rows: Rows) -> Extent:
     known = moments.known + 0 * moments.x
     spread = xp.astype(xp.sqrt(divide(squares, known, otherwise=0 * known)), rows.dtype)
     share = to_numpy(known) / weight
-    extent = Extent(center, spread, weight, known=None if np.all(share == 1) else share)
+    reach = xp.maximum(moments.high - moments.mean, moments.mean - moments.low)
+    lopsided = weight <= FAR**2 or bool(xp.any(reach > FAR * xp.astype(spread, reach.dtype)))
+    extent = Extent(center, spread, weight, known=None if np.all(share == 1) else share, lopsided=lopsided)
     return extent if rows.levels is None and extent.known is None else _with_levels(rows, extent)
 
 
@@ -204,13 +213,6 @@ def _gap_counts(samples: Samples) -> np.ndarray:
     counts = np.zeros(samples.X.shape[1], int)
     counts[list(gaps_in(samples.X))] = 1
     return counts
-
-
-def centered(rows: Rows) -> tuple[Rows, Extent]:
-    """These rows measured from their mean, and the extent they have then."""
-    extent = measure(rows)
-    rows = rows.standardized(extent.center).spelled(extent.layout)
-    return rows, seen_from(extent, array_namespace(extent.center).ones_like(extent.center))
 
 
 def standardized(rows: Rows) -> tuple[Rows, Extent]:

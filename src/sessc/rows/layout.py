@@ -9,12 +9,12 @@ more, and nothing else has to know.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .._array import Array, array_namespace, like, to_numpy, zero_where
+from .._runtime import cached_property
 
 __all__ = ["Layout", "Space", "gaps_in", "taken"]
 

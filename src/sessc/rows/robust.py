@@ -6,30 +6,54 @@ what nearly all rows have is held at a limit; what hardly any row has then is no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from .._array import array_namespace, like
+from .._array import Array, array_namespace, like, to_numpy
 from .base import Rows
 from .columns import few
 from .extent import Extent, measure, seen_from
 from .layout import Layout
 from .sample import sample
 
-__all__ = ["LONGEST", "quantiles_of", "robust"]
+__all__ = ["LONGEST", "centered", "quantiles_of", "robust"]
 
 SIZE = 2**13
 """Distinct rows whose quantiles stand for those of all."""
 ROOM = 0.5
 """How far beyond the outer quantiles numbers may lie, as a share of the distance between these."""
+CLOSE = 2.0**10
+"""How many times as far from the mean as from each other most rows may be: squares leave them half of the bits."""
 LONGEST = 6.0
 """Standard units between the outer quantiles, at most: a value that few rows have is not ten units away."""
 
 
+def centered(rows: Rows) -> tuple[Rows, Extent]:
+    """These rows measured from their mean, or their bulk if that is far away, and the extent they have then."""
+    extent = measure(rows)
+    origin = _origin(rows, extent) if extent.lopsided else extent.center
+    if origin is not extent.center and extent.layout is None:
+        extent = replace(extent, layout=Layout((0,) * rows.n_features, ()))
+    rows = rows.standardized(origin).spelled(extent.layout)
+    return rows, replace(extent, center=extent.center - origin)
+
+
+def _origin(rows: Rows, extent: Extent) -> Array:
+    """The mean, unless distances between most rows would be lost in rounding when seen from there."""
+    low, middle, high = quantiles_of(rows, (0.25, 0.5, 0.75))
+    numbers = np.ones(rows.n_features, bool) if rows.levels is None else np.asarray(rows.levels) == 0
+    away = np.where(numbers, to_numpy(extent.center) - middle, 0.0)
+    span = np.sum(np.where(numbers, high - low, 0.0) ** 2)
+    is_near = not span > 0 or np.sum(away * away) <= CLOSE**2 * span
+    return extent.center if is_near else extent.center - like(away, extent.center)
+
+
 def robust(rows: Rows, standardize: bool) -> tuple[Rows, Extent]:
     """These rows held at limits and measured from their centre, and the extent they have then."""
-    low, high = quantiles_of(rows)
+    share = few(rows.weight)
+    low, high = quantiles_of(rows, (share, 1 - share))
     room = ROOM * (high - low)
     categories = np.zeros(rows.n_features, bool) if rows.levels is None else np.asarray(rows.levels) > 0
     bulk, limits = (
@@ -54,17 +78,16 @@ def _held(rows: Rows, limits: tuple[np.ndarray, np.ndarray]) -> Rows:
     return rows.clipped((low, high))
 
 
-def quantiles_of(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """The values of each column that too few rows lie below, and above."""
+def quantiles_of(rows: Rows, shares: Sequence[float]) -> list[np.ndarray]:
+    """The values of each column that such shares of the rows lie below."""
     picked = sample(rows, SIZE, seed=0)
-    share = few(rows.weight)
     order = np.argsort(picked.X, axis=0, kind="stable")
     values = np.take_along_axis(picked.X, order, axis=0)
     counts = np.where(np.isnan(values), 0.0, picked.weight[order])
     total = np.cumsum(counts, axis=0)
     found = []
-    for at in (share, 1 - share):
+    for at in shares:
         rank = [np.searchsorted(column, at * column[-1] * (1 - 1e-12)) for column in total.T]
         places = np.minimum(rank, len(values) - 1)
         found.append(np.nan_to_num(values[places, np.arange(values.shape[1])], nan=0.0))
-    return found[0], found[1]
+    return found

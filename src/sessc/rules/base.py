@@ -16,15 +16,15 @@ for each level; a missing cell adds ``u`` and nothing else.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array
 
 from .._array import Array, array_namespace, clip, is_foreign, like, softmax
+from .._runtime import cached_property
 from ..rows.base import Samples
-from ..rows.clean import refuse_extremes
+from ..rows.clean import plain_table, refuse_extremes
 from ..rows.columns import Column, Number, cells_of, default_names, is_frame, named
 from ..rows.layout import Layout
 from ..rows.target import class_of
@@ -281,11 +281,13 @@ class RuleBase(Forms):
         """A table as the rules see it: numbers, codes of levels, and NaN for what is missing or was never seen."""
         if isinstance(X, Cells):
             return X.values
+        X = plain_table(X)
         names = named(X) if is_frame(X) else self.feature_names
         if names != self.feature_names and self.feature_names != default_names(self.n_features):
             raise ValueError(f"X has the columns {names}, and the rules are about {self.feature_names}.")
         if not is_foreign(X) and not is_frame(X):
-            X = check_array(X, dtype=self._dtypes, ensure_all_finite=False)
+            dtypes = None if getattr(X, "dtype", np.dtype(float)).kind == "M" else self._dtypes
+            X = check_array(X, dtype=dtypes, ensure_all_finite=False)
         n_features = len(names) if is_frame(X) else X.shape[1]
         if n_features != self.n_features:
             raise ValueError(f"X has {n_features} features, and the rules are about {self.n_features}.")

@@ -27,6 +27,10 @@ SURE = 1e-6
 """A probability set by hand is kept this far from certainty, where its logarithm would be infinite."""
 
 
+TOLD = 2.0**-6
+"""The error that rounding may leave in what conditions add to a logarithm: one or two per cent."""
+
+
 def with_condition(rules: RuleBase, rule: int, feature: str, **wish: Any) -> RuleBase:
     """A condition moved, made wider or narrower, or added; :meth:`sessc.RuleBase.with_condition` says how."""
     r, column = _rule(rules, rule), place_of(rules, feature)
@@ -48,7 +52,22 @@ def _asking(rules: RuleBase, r: int, column: int, wish: Mapping[str, Any]) -> Ru
     group = group_of(rules, r, column, {key: value for key, value in wish.items() if value is not None})
     if group.is_edge:
         rules = replace(rules, limits=_limits(rules, column))
-    return _put(rules, r, column, group, unknown)
+    return _told(_put(rules, r, column, group, unknown), r, column)
+
+
+def _told(rules: RuleBase, r: int, column: int) -> RuleBase:
+    """The rules, if there are bits left for what a condition adds.
+
+    A bell is written as ``c + l z - p z**2 / 2``. Where its centre is millions of widths from the middle of its
+    column, all three are large, and what is left of their sum is rounding.
+    """
+    lost = abs(float(rules.constants[r])) * float(np.finfo(rules.constants.dtype).eps)
+    if not lost < TOLD:
+        raise ValueError(
+            f"rule {r + 1} asks for a range of {rules.feature_names[column]!r} that is too narrow beside how far "
+            "it is from others; make it wider, or put what is far away in a column of its own."
+        )
+    return rules
 
 
 def _limits(rules: RuleBase, column: int) -> np.ndarray:

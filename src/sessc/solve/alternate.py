@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -14,7 +14,7 @@ from ..rows.base import Rows
 from ..terms.objective import Objective, Parameters, Statistics
 from .secants import Secants
 
-__all__ = ["Solution", "alternate"]
+__all__ = ["Solution", "alternate", "lowest"]
 
 ROUNDING = 2.0**-46
 """Costs that differ by no more than this share are equal: their last bits change with the order of the rows."""
@@ -78,7 +78,7 @@ def alternate(
             cost, shift = objective.value(found, moved, ahead), _distance(moved.V, first.V, scale)
             if leaps:
                 secants = secants.after(sums if leap is None else leap, found, first.V, moved.V)
-            if leap is not None and not cost <= history[-1] + ROUNDING * abs(history[-1]):
+            if leap is not None and not _as_low(cost, history[-1]):
                 leap, cost, shift = None, history[-1], inf
             else:
                 parameters, coefficients, sums = moved, ahead, found
@@ -87,6 +87,16 @@ def alternate(
             if stop() or shift <= tol:
                 break
     return Solution(parameters, tuple(history))
+
+
+def lowest(solutions: Sequence[Solution]) -> Solution:
+    """The solution of the lowest cost, the first of equals."""
+    least = min(solution.history[-1] for solution in solutions)
+    return next(solution for solution in solutions if _as_low(solution.history[-1], least))
+
+
+def _as_low(cost: float, other: float) -> bool:
+    return cost <= other + ROUNDING * abs(other)
 
 
 def _one_pass(objective: Objective, rows: Rows, n_rules: int) -> Callable[[Array], Statistics]:

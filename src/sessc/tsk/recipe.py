@@ -25,9 +25,9 @@ from ..cluster.named import SESSC
 from ..cluster.ranges import check_parameters
 from ..rows.base import Rows, Samples
 from ..rows.columns import Category, Column, Number, default_names
-from ..rows.extent import Extent, centered, standardized
+from ..rows.extent import Extent, standardized
 from ..rows.layout import Space
-from ..rows.robust import robust
+from ..rows.robust import centered, robust
 from ..rows.sample import labelled_rows, some_rows
 from ..rows.target import Classes, Measurements, Target
 from ..rules.base import Cells, Conditions, RuleBase

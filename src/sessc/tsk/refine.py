@@ -27,13 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from .._array import Array, array_namespace, like, softmax, to_numpy
-from .._runtime import at_work
+from .._runtime import at_work, cached_property
 from ..rows.base import Rows, Samples
 from ..rows.columns import few
 from ..rows.extent import Extent
