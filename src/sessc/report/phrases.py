@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ __all__ = [
     "Sentence",
     "conclusion",
     "has_scores",
+    "held_for",
     "holds_always",
     "priors",
     "seen",
@@ -124,6 +126,18 @@ def priors(rules: RuleBase) -> str:
         f"{name} {100 * share:.2g} %" for name, share in zip(output_names(rules), summary.prior, strict=True)
     )
     return f"Classes were weighed: probabilities are as if there were {as_if}. In the data: {common}."
+
+
+def held_for(labels: Sequence[str], prior: np.ndarray | None) -> str:
+    """For which classes probabilities hold, in a few words; nothing if that is not known."""
+    if prior is None:
+        return ""
+    if np.ptp(prior) < 0.01:
+        return "as if all classes were equally common"
+    if len(labels) > 4:
+        return "for classes as common as in learning"
+    common = ", ".join(f"{name} {100 * share:.2g} %" for name, share in zip(labels, prior, strict=True))
+    return f"where there are {common}"
 
 
 def holds_always(rules: RuleBase) -> bool:
