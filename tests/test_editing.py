@@ -146,6 +146,10 @@ def test_real_targets():
         "R²",
         "root mean square error",
         "mean absolute error",
+        "mean residual",
+        "5 % of residuals below",
+        "median residual",
+        "95 % of residuals below",
     }
     assert str(rules.evaluate(X, y)).startswith("On 442 rows: R² 0.")
     with pytest.raises(ValueError, match="predict a number"):

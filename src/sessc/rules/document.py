@@ -226,6 +226,7 @@ def from_data(data: dict[str, Any]) -> RuleBase:
         fill=fill,
         classes=classes,
         summary=_read_summary(data.get("summary"), len(given), [column.n_levels for column in columns], n_outputs),
+        **numbers,
     )
 
 
@@ -460,9 +461,6 @@ def _read_evaluation(one: dict[str, Any]) -> Evaluation:
         n_classes = len(confusion) if isinstance(confusion, list) else 0
         confusion = read_array(confusion, "a confusion matrix", (n_classes, n_classes))
     ends = {str(name): read_array(both, "intervals", (2,)).tolist() for name, both in intervals.items()}
-    numbers = {
-        key: None if one.get(key) is None else read_number(one, key) for key in ("faithfulness", "threshold")
-    }
     return Evaluation(
         read_count(one),
         {str(name): float(read_array(value, "measures", ())) for name, value in measures.items()},
@@ -507,19 +505,20 @@ def _read_curve(data: Any) -> Curve | None:
 def _read_cuts(data: Any) -> Cuts | None:
     if data is None:
         return None
-    parts, ends = read_object(data, "cuts"), {}
-    for side in ("low", "high"):
-        given = read_object(parts.get(side), side)
-        if {*given} not in ({*SHARES_FOUND}, set()):
-            raise Damaged(f"{side} must be of {', '.join(SHARES_FOUND)}")
-        ends[side] = {name: _read_defined(values, name, CUTS.shape) for name, values in given.items()}
-    points = (
-        len(found)
-        if isinstance(roc := parts.get("roc"), list) and roc and isinstance(found := roc[0], list)
-        else 0
-    )
-    called = {name: read_shares(parts.get(name), name, CUTS.shape) for name in ("hits", "alarms")}
-    return Cuts(**called, **ends, roc=_read_defined(roc, "roc", (2, points)))
+    parts = read_object(data, "cuts")
+    hits, alarms = (read_shares(parts.get(name), name, CUTS.shape) for name in ("hits", "alarms"))
+    low, high = (_read_ends(parts, side) for side in ("low", "high"))
+    first = (read_list(parts, "roc") or [None])[0]
+    n_points = len(first) if isinstance(first, list) else 0
+    return Cuts(hits, alarms, low, high, _read_defined(parts["roc"], "roc", (2, n_points)))
+
+
+def _read_ends(parts: dict[str, Any], side: str) -> dict[str, np.ndarray]:
+    """The lower or upper ends of what is found at each threshold; nothing if these were not asked for."""
+    given = read_object(parts.get(side), side)
+    if {*given} not in ({*SHARES_FOUND}, set()):
+        raise Damaged(f"{side} must be of {', '.join(SHARES_FOUND)}")
+    return {name: _read_defined(values, name, CUTS.shape) for name, values in given.items()}
 
 
 def _read_defined(values: Any, what: str, shape: tuple[int, ...]) -> np.ndarray:

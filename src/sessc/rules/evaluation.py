@@ -25,11 +25,9 @@ __all__ = [
     "Curve",
     "Cuts",
     "Evaluation",
-    "Question",
     "compare",
     "evaluate",
     "flat",
-    "judge",
     "verdict",
 ]
 
@@ -268,11 +266,13 @@ def _prior(rules: RuleBase) -> np.ndarray | None:
 
 
 def _rarest(rules: RuleBase) -> Any:
-    """Of two classes the one that was rarer in learning, or the second one."""
+    """Of two classes the one that was rarer in learning; if neither was, the last by name or number."""
     if rules.classes is None or len(rules.classes) != 2:
         return None
-    shares = None if rules.summary is None else rules.summary.shares
-    return rules.classes.tolist()[int(shares is None or shares[1] <= shares[0])]
+    labels, shares = rules.classes.tolist(), None if rules.summary is None else rules.summary.shares
+    if shares is None or shares[0] == shares[1]:
+        return max(labels, key=lambda label: (isinstance(label, str), label))
+    return labels[int(np.argmin(shares))]
 
 
 def _question(
@@ -313,11 +313,12 @@ def _block(rules: RuleBase, samples: Samples) -> np.ndarray:
     outputs = rules.outputs(Cells(samples.X))
     if rules.classes is None:
         return np.asarray(rules.link(outputs), float)
+    assert samples.Y is not None
     return _spoken(np.argmax(outputs, axis=1), rules.link(outputs), np.argmax(samples.Y, axis=1))
 
 
 def _spoken(answers: np.ndarray, P: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Of each row its answer, what its class and its answer were given, squares, and of few classes what each was."""
+    """Of each row its answer, what its class and its answer were given, squares, and of few classes all."""
     P = np.asarray(P, float)
     given, sure = P[np.arange(len(P)), truth], P[np.arange(len(P)), answers]
     squares = np.sum(P * P, axis=1) + 1 - 2 * given if P.shape[1] > 2 else (1 - given) ** 2
@@ -389,7 +390,7 @@ def _parts(said: Answered) -> dict[str, np.ndarray]:
 
 
 def _curve(said: Answered, draw: Resamples, found: Limits, limits: Limits) -> Curve:
-    low, high = limits.get("found", (np.zeros(0), np.zeros(0)))
+    low, high = limits["found"] if limits else (np.zeros(0), np.zeros(0))
     if said.n_classes and limits:
         n_rows = curve_of(said)(np.ones((1, len(said.truth))))["weight"][0]
         low, high = widened(found["found"], low, high, n_rows * draw.per_row)
@@ -401,7 +402,11 @@ def _cuts(said: Answered, draw: Resamples, found: Limits, limits: Limits, roc: n
     hits, alarms = counts["hits"][0], counts["alarms"][0]
     called, there = hits + alarms, hits[0] + alarms[0]
     of = dict(zip(SHARES, (hits[0], alarms[0], called, there - called), strict=True))
-    both = {name: widened(found[name], *limits[name], of[name] * draw.per_row) for name in SHARES if limits}
+    both = {
+        name: widened(found[name], limits[name][0], limits[name][1], of[name] * draw.per_row)
+        for name in SHARES
+        if limits
+    }
     low, high = ({name: one[k] for name, one in both.items()} for k in (0, 1))
     return Cuts(found["hits"], found["alarms"], low, high, roc)
 
@@ -461,7 +466,7 @@ def _of_others(model: Any, X: Any, y: Any, sample_weight: Any, beside: Any, aske
 
 
 def _decisive(own: Evaluation) -> tuple[str, float]:
-    """What says whether a model is of use, and what guessing reaches: where classes are rare none may be answered."""
+    """What says whether a model is of use, and what guessing reaches; a rare class may never be the answer."""
     if own.confusion is None:
         return "R²", 0.0
     if own.prior is not None and np.ptp(own.prior) > 0.01 and "AUC" in own.measures:

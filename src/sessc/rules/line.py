@@ -38,7 +38,7 @@ def learned(rules: RuleBase, cells: np.ndarray, truth: np.ndarray, weight: np.nd
 def crossed(
     rules: RuleBase, cells: np.ndarray, truth: np.ndarray, weight: np.ndarray | None, groups: Any, seed: Any
 ) -> np.ndarray:
-    """What lines say of rows that they did not learn from, (n, n_outputs): of each fold one that learned the others."""
+    """What lines say of rows that they did not learn from, (n, n_outputs): one for each fold."""
     n_outputs = 1 if rules.classes is None else len(rules.classes)
     said = np.zeros((len(truth), n_outputs))
     for part, rest in _folds(rules, truth, groups, seed):

@@ -225,7 +225,7 @@ def at_cuts(said: Answered) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
 
 
 def roc_of(said: Answered, weight: np.ndarray) -> np.ndarray:
-    """Points of the curve from (0, 0) to (1, 1), (2, k): the share of the others called so, and of the class found."""
+    """The curve from (0, 0) to (1, 1), (2, k): the share of the others called so, and of the class found."""
     [(scores, hits)] = _ranked(said)
     found, false = (np.append(_from_above(one)[0], 0.0) for one in _Ranks(scores, hits).masses(weight[None, :]))
     some = np.unique(np.linspace(0, len(found) - 1, ROC_POINTS + 1).round().astype(int))[::-1]

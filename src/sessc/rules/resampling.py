@@ -1,9 +1,9 @@
 """How far measures could have come out otherwise: the bootstrap.
 
 Rows are drawn again and again from the rows that there are, as many and with replacement, and each measure is
-computed anew; the middle 95 % of what it then is are its interval. Rows of one group, such as visits of one patient,
-are drawn together. A share that is none or all of its rows comes out so in every resample, which says nothing of how
-sure that is: it has Wilson's interval.
+computed anew; the middle 95 % of what it then is are its interval. Rows of one group, such as visits of one
+patient, are drawn together. A share that is none or all of its rows comes out so in every resample, which says
+nothing of how sure that is: it has Wilson's interval.
 """
 
 from __future__ import annotations
