@@ -21,10 +21,10 @@ FAR = 0.05
 """How far the prior of probabilities may be from the rows that they are judged on without a word about it."""
 
 
-def to_text(found: Evaluation, name: str = "model") -> str:
-    """Measures with their intervals, a column for each model, and what they mean."""
+def to_text(found: Evaluation, name: str = "model", where: str = "") -> str:
+    """Measures with their intervals, a column for each model, and what they mean; ``where`` says which rows."""
     ends = f", with 95 % intervals from {found.resamples} resamples" if found.resamples else ""
-    lines = [f"On {count(found.n_rows, 'row')}{_common(found)}{ends}:"]
+    lines = [f"On {count(found.n_rows, 'row')}{where}{_common(found)}{ends}:"]
     lines += measure_table({name: found} | dict(found.beside))
     said = [_looked_for(found), prior_of(found), found.faithful]
     return "\n".join([*lines, *(fill(one, LINE) for one in said if one)])

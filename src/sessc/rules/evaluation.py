@@ -414,8 +414,8 @@ def _cuts(said: Answered, draw: Resamples, found: Limits, limits: Limits, roc: n
 def _beside(
     rules: RuleBase, table: Cells, truth: np.ndarray, question: _Question, beside: Any, X: Any, groups: Any
 ) -> dict[str, Evaluation]:
-    """Other models on the same rows."""
-    if beside is None:
+    """Other models on the same rows; of one row alone no other can be learned."""
+    if beside is None or (isinstance(beside, str) and question.resamples.n_units == 1):
         return {}
     if isinstance(beside, Mapping):
         return {

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.compose import make_column_transformer
+from sklearn.dummy import DummyClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
@@ -31,6 +32,8 @@ def learned(rules: RuleBase, cells: np.ndarray, truth: np.ndarray, weight: np.nd
     Classes weigh what they weighed for the rules, so that probabilities of both are about the same classes.
     """
     line = Ridge() if rules.classes is None else LogisticRegression(max_iter=10_000)
+    if rules.classes is not None and len(np.unique(truth)) == 1:
+        line = DummyClassifier()  # what there is to learn from rows of one class
     counts = _weighed(rules, truth, np.ones(len(truth)) if weight is None else weight)
     return Pipeline([*_prepared(rules), ("line", line)]).fit(cells, truth, line__sample_weight=counts)
 
@@ -66,7 +69,8 @@ def _weighed(rules: RuleBase, truth: np.ndarray, weight: np.ndarray) -> np.ndarr
 
 def _folds(rules: RuleBase, truth: np.ndarray, groups: Any, seed: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     kinds = ((KFold, GroupKFold), (StratifiedKFold, StratifiedGroupKFold))[rules.classes is not None]
-    splitter = kinds[groups is not None](N_FOLDS, shuffle=True, random_state=seed)
+    n_units = len(truth) if groups is None else len(np.unique(groups))
+    splitter = kinds[groups is not None](min(N_FOLDS, n_units), shuffle=True, random_state=seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # folds can do without it
         return list(splitter.split(np.zeros(len(truth)), truth, groups))

@@ -13,7 +13,7 @@ from .columns import asked
 from .holding import column_of, groups_in, weights_in
 from .reading import Table
 
-__all__ = ["evaluate_table", "label_of"]
+__all__ = ["evaluate_table", "label_of", "prior_of"]
 
 
 def evaluate_table(
@@ -30,6 +30,7 @@ def evaluate_table(
     X = {name: cells[kept] for name, cells in asked(table, rules.columns, rules.used).items()}
     weight, together = (None if one is None else np.asarray(one)[kept] for one in (sample_weight, groups))
     settings["positive"] = label_of(rules.classes, settings.get("positive"))
+    settings["prior"] = prior_of(rules.classes, settings.get("prior"))
     return evaluate(rules, X, y, weight, groups=together, **settings)
 
 
@@ -56,3 +57,8 @@ def label_of(classes: np.ndarray | None, cell: Any) -> Any:
         if not isinstance(label, str) and isinstance(cell, str) and number_in(cell) == label:
             return label
     return cell
+
+
+def prior_of(classes: np.ndarray | None, given: Any) -> Any:
+    """What was said of how common classes are, which texts may name."""
+    return {label_of(classes, key): share for key, share in given.items()} if isinstance(given, dict) else given

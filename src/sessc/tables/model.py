@@ -15,7 +15,7 @@ from ..rules.explanation import Explanation
 from .columns import asked
 from .files import load, save
 from .holding import Holding
-from .judging import evaluate_table
+from .judging import evaluate_table, prior_of
 from .reading import only, table_of, unheard
 from .training import train
 
@@ -172,7 +172,7 @@ class Model:
 
     def with_prior(self, prior: Any = "data") -> Model:
         """The model with probabilities for classes that are as common as this; see ``RuleBase.with_prior``."""
-        return self.with_rules(self.rules.with_prior(prior))
+        return self.with_rules(self.rules.with_prior(prior_of(self.rules.classes, prior)))
 
     def evaluate(
         self, table: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None, **asked: Any

@@ -19,8 +19,8 @@ from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
 from .cells import code, listed, number_in
 from .columns import Columns, codes, digits, kept_apart, learn, quoted, refuse_slips, remedy, slips, typed, unseen
 from .errors import ParameterError, TableError
-from .holding import Holding, RowsApart
-from .judging import evaluate_table, label_of
+from .holding import Holding, RowsApart, column_of
+from .judging import evaluate_table, label_of, prior_of
 from .reading import Table
 
 __all__ = ["Trained", "train"]
@@ -88,8 +88,8 @@ def train(
     if target in {*skip, *categorical, *holding.columns}:
         raise ValueError(f"{target!r} is the column to predict, so it can be neither skipped nor categorical.")
     lesson = _posed(table, target, task, class_weight, holding, random_state)
-    if prior is not None and lesson.is_number:
-        raise ParameterError("prior", f"is about classes, and {target} is a number; leave it out")
+    _check_asked(lesson, target, prior=prior, positive=positive, threshold=threshold)
+    _check_test(lesson, target, test)
     y, part, rest = lesson.y, lesson.train, lesson.test
     kind = "a number" if lesson.is_number else f"one of {len(set(y.tolist()))} classes"
     say(f"{len(y)} rows; {target} is {kind}.")
@@ -112,11 +112,53 @@ def train(
     return Trained(rules, flat({"rules": _judged(rules, lesson, columns, test, asked)}), tuple(notes))
 
 
+def _check_asked(lesson: Lesson, target: str, **asked: Any) -> None:
+    """Refuse, before hours of learning and not after, what cannot be asked of this target."""
+    given = {name: value for name, value in asked.items() if value is not None}
+    if lesson.is_number:
+        for name in given:
+            raise ParameterError(name, f"is about classes, and {target} is a number; leave it out")
+        return
+    classes = np.unique(lesson.y)
+    names, known = ", ".join(map(str, classes)), classes.tolist()
+    if "positive" in given and label_of(classes, given["positive"]) not in known:
+        raise ParameterError("positive", f"must be one of {names}, got {given['positive']!r}")
+    if "threshold" in given and len(known) > 2 and "positive" not in given:
+        raise ParameterError("threshold", f"is about one class; say with positive which of {names}")
+    if "threshold" in given and not 0 <= given["threshold"] <= 1:
+        raise ParameterError("threshold", f"must be from 0 to 1, got {given['threshold']:g}")
+    if "prior" in given and given["prior"] != "data":
+        _check_shares(prior_of(classes, given["prior"]), known)
+
+
+def _check_shares(shares: Any, known: list[Any]) -> None:
+    names = ", ".join(map(str, known))
+    if not isinstance(shares, dict) or {*shares} != {*known}:
+        said = ", ".join(map(str, shares)) if isinstance(shares, dict) else repr(shares)
+        raise ParameterError("prior", f"must be 'data' or a share for each of {names}, got {said}")
+    if not all(share > 0 for share in shares.values()):
+        raise ParameterError("prior", f"must be a share above zero for each of {names}, got {shares}")
+
+
+def _check_test(lesson: Lesson, target: str, test: Table | None) -> None:
+    """Refuse a table to test on that lacks what it needs, also before learning."""
+    if test is None:
+        return
+    holding = lesson.apart.asked
+    for name in filter(None, (target, holding.weight, holding.group)):
+        if name not in test:
+            raise ParameterError("test", f"must have the column {name!r} too; it has {', '.join(test)}")
+    classes = None if lesson.is_number else np.unique(lesson.y)
+    for row, cell in enumerate(column_of(test, target), 1):
+        if classes is not None and cell is not None and label_of(classes, cell) not in classes.tolist():
+            raise ParameterError("test", f"has {cell!r} in row {row} of {target!r}, which no row to learn from is")
+
+
 def _for_prior(rules: RuleBase, lesson: Lesson, columns: Columns, prior: Any) -> RuleBase:
     """The rules for classes that are as common as this, with what happened under them as these see it."""
     if prior is None:
         return rules
-    rules, part = rules.with_prior(prior), lesson.train
+    rules, part = rules.with_prior(prior_of(rules.classes, prior)), lesson.train
     seen = rules.observe(_rows(columns, part), lesson.y[part], lesson.weight(part))
     assert rules.summary is not None
     return replace(rules, summary=replace(rules.summary, evidence=seen))
