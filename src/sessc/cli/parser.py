@@ -23,8 +23,8 @@ EXAMPLES = {
   sessc fit patients.csv --target diagnosis
   sessc fit patients.csv --target diagnosis --rules 4 --conditions 3      few and short rules
   sessc fit patients.csv --target diagnosis --skip name --skip "post code" --categorical ward
-  sessc fit visits.csv --target diagnosis --group patient --weight n      no patient is in learning and in testing
-  sessc fit visits.csv --target diagnosis --by date --after 2020-01-01    learn from before, test on after
+  sessc fit visits.csv --target diagnosis --group patient --weight n      no patient in both learning and testing
+  sessc fit visits.csv --target diagnosis --by date --after 2020-01-01      learn from before, test on after
   sessc fit patients.csv --target diagnosis --test other.csv --prior data --positive ill --threshold 0.2
 """,
     "evaluate": """\

@@ -11,7 +11,7 @@ from ..rules.evaluation import Curve, Evaluation
 from ..rules.wording import count
 from .phrases import held_for
 
-__all__ = ["EvaluationDisplay", "measure_table", "prior_of", "to_text"]
+__all__ = ["EvaluationDisplay", "meaning", "measure_table", "to_text"]
 
 LINE = 110
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
@@ -26,8 +26,13 @@ def to_text(found: Evaluation, name: str = "model", where: str = "") -> str:
     ends = f", with 95 % intervals from {found.resamples} resamples" if found.resamples else ""
     lines = [f"On {count(found.n_rows, 'row')}{where}{_common(found)}{ends}:"]
     lines += measure_table({name: found} | dict(found.beside))
-    said = [_looked_for(found), prior_of(found), found.faithful]
-    return "\n".join([*lines, *(fill(one, LINE) for one in said if one)])
+    said = [*meaning(found), *filter(None, [found.faithful])]
+    return "\n".join([*lines, *(fill(one, LINE) for one in said)])
+
+
+def meaning(found: Evaluation) -> list[str]:
+    """What measures are about, in sentences: the class looked for, and the prior of probabilities."""
+    return [*filter(None, [_looked_for(found), _prior_of(found)])]
 
 
 def measure_table(evaluations: dict[str, Evaluation]) -> list[str]:
@@ -68,7 +73,7 @@ def _looked_for(found: Evaluation) -> str:
     return f"Sensitivity and predictive values are of {found.positive}: a row is called so where {from_on}."
 
 
-def prior_of(found: Evaluation) -> str:
+def _prior_of(found: Evaluation) -> str:
     """For which classes the probabilities that were judged hold, and whether rows are so."""
     if found.classes is None or found.prior is None or found.shares is None:
         return ""
