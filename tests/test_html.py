@@ -201,7 +201,7 @@ def test_every_probability_on_the_page_has_its_prior_beside_it(opened):
     rules = TSKClassifier(2, refine=5, random_state=0, class_weight="balanced").fit(X, y).rules_
     assert "as if all classes were equally common" in opened(rules).locator("#verdict").inner_text()
     asked = opened(rules.with_prior({0: 0.1, 1: 0.9})).locator("#verdict").inner_text()
-    assert "where there are 0 10 %, 1 90 %" in asked
+    assert "hold where there are target=0 10 %, target=1 90 %" in asked
 
 
 def test_rules_without_data_and_without_conditions_have_a_page(opened):

@@ -77,7 +77,7 @@ def _prior_of(found: Evaluation) -> str:
     """For which classes the probabilities that were judged hold, and whether rows are so."""
     if found.classes is None or found.prior is None or found.shares is None:
         return ""
-    held = f"Probabilities are {held_for([*map(str, found.classes)], found.prior)}"
+    held = f"Probabilities {held_for([*map(str, found.classes)], found.prior)}"
     if np.abs(found.prior - found.shares).max() < FAR:
         return f"{held}."
     return f"{held}, which these rows are not: log-loss, Brier score and calibration suffer, ranks do not."

@@ -558,6 +558,7 @@ function curves(own) {
   const judged = data.evaluations.filter(({ calibration }) => calibration);
   if (!judged.length) return;
   byId("judged").hidden = false;
+  byId("judged").querySelector("summary").textContent = `What ${own.cuts ? "is found at any threshold, and what " : ""}was said beside what happened`;
   if (own.cuts) {
     const what = String(own.positive);
     byId("looked-for").textContent = what;
@@ -568,7 +569,7 @@ function curves(own) {
     byId("curves").append(chart("What is found", `up: ${what} found; across: others called ${what}; one point for each threshold`, [0, 1],
       data.evaluations.map(({ cuts }) => cuts && { across: cuts.roc[0], up: cuts.roc[1] })));
   }
-  const values = judged.flatMap(({ calibration }) => [...calibration.said, ...calibration.found]).filter((value) => value !== null);
+  const values = judged.flatMap(({ calibration: { said, found, low, high } }) => [...said, ...found, ...low, ...high]).filter((value) => value !== null);
   const about = own.positive === null ? "the answer" : String(own.positive);
   byId("curves").append(chart("What was said and what happened",
     isClassifier ? `up: how often it was so; across: probability of ${about}; in tenths of the rows` : "up: true, on average; across: answered; in tenths of the rows",
