@@ -116,6 +116,17 @@ class EvaluationDisplay:
         self.figure_.legend(handles, names, loc="outside lower center", ncols=len(models), frameon=False)
         return self
 
+    def frame(self) -> Any:
+        """The measures that are drawn, as a data frame with a line for each model and measure."""
+        import pandas as pd
+
+        found = [
+            (name, measure, value, *one.intervals.get(measure, (np.nan, np.nan)))
+            for name, one in ({"model": self.evaluation} | dict(self.evaluation.beside)).items()
+            for measure, value in one.measures.items()
+        ]
+        return pd.DataFrame(found, columns=["model", "measure", "value", "low", "high"])
+
     def _measures(self, ax: Any, models: dict[str, Evaluation]) -> None:
         """Those that are shares of one; of values, in their own units, all but R²."""
         shown = [name for name in self.evaluation.measures if name not in RANGES]
