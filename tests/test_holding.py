@@ -1,4 +1,4 @@
-"""Rows held out by group, by time or in a table of their own, and weights: nothing that is tested was learned from."""
+"""Rows held out by group, by time or in a table of their own: nothing that is tested was learned from."""
 
 import json
 
@@ -124,7 +124,7 @@ SHORT = ["--target", "diagnosis", "--rules", "2", "--conditions", "2"]
     [
         (
             ["--group", "patient", "--weight", "n", "--skip", "date"],
-            "groups of 53 held out, with all of their rows",
+            "patient: 14 groups of 50 held out, with all of their rows",
         ),
         (
             ["--by", "date", "--after", "2021-01-01", "--skip", "patient"],
@@ -172,8 +172,8 @@ def test_a_model_is_evaluated_on_another_table(folder, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (["--by", "date"], "--by needs --after beside it"),
-        (["--after", "2020-01-01"], "--after needs --by beside it"),
+        (["--by", "date"], "--by needs a date or number beside it, from which on rows are held out."),
+        (["--after", "2020-01-01"], "--after needs a column beside it, by which rows are held out."),
         (
             ["--by", "date", "--after", "soon"],
             "--after must be a date such as 2020-01-31 or a number, got 'soon'.",

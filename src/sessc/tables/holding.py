@@ -33,8 +33,9 @@ class Holding:
         if not 0 < self.share < 1:
             raise ParameterError("held_out", f"must be a share of the rows between 0 and 1, got {self.share}")
         if (self.by is None) != (self.after is None):
-            given, lacking = ("by", "after") if self.after is None else ("after", "by")
-            raise ParameterError(given, f"needs {lacking} beside it: rows are held out by a column, after a value")
+            if self.after is None:
+                raise ParameterError("by", "needs a date or number beside it, from which on rows are held out")
+            raise ParameterError("after", "needs a column beside it, by which rows are held out")
         if self.by is not None and self.is_elsewhere:
             raise ParameterError("test", "holds the rows to test on, so none are held out by time; leave out one")
 

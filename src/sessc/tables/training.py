@@ -86,7 +86,7 @@ def train(
 ) -> Trained:
     """Rules for a column of a table; :meth:`sessc.Model.fit` says what the parameters mean."""
     if target in {*skip, *categorical, *holding.columns}:
-        raise ValueError(f"{target!r} is the column to predict, so it can be neither skipped nor categorical.")
+        raise ValueError(f"{target!r} is the column to predict, so it can be nothing else.")
     lesson = _posed(table, target, task, class_weight, holding, random_state)
     _check_asked(lesson, target, prior=prior, positive=positive, threshold=threshold)
     _check_test(lesson, target, test)
