@@ -6,7 +6,8 @@ from pathlib import Path
 
 import matplotlib as mpl
 from playwright.sync_api import sync_playwright
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.model_selection import train_test_split
 
 from sessc import (
     AccuracySizeDisplay,
@@ -16,6 +17,7 @@ from sessc import (
     Model,
     TSKClassifier,
     TSKClassifierCV,
+    evaluate,
 )
 
 DOCS = Path(__file__).parent
@@ -42,6 +44,18 @@ def main() -> None:
     plain = TSKClassifier(3, refine=200, alpha=0.1, random_state=0)
     size = AccuracySizeDisplay.from_estimator(plain, X, y, conditions=(1, 2, 3, 4, 6))
     size.figure_.savefig(OUT / "size.png", metadata=PLAIN)
+    evaluation()
+
+
+def evaluation() -> None:
+    """The picture that the page on evaluation makes."""
+    data = load_breast_cancer(as_frame=True)
+    labels = data.target_names[data.target]
+    X, X_test, y, y_test = train_test_split(data.data, labels, test_size=0.3, stratify=labels, random_state=0)
+    settings = {"refine": 100, "conditions": 3, "class_weight": "balanced", "random_state": 0}
+    model = TSKClassifier(n_rules=3, **settings).fit(X, y)
+    found = evaluate(model, X_test, y_test, beside=(X, y), positive="malignant", threshold=0.2)
+    found.plot().figure_.savefig(OUT / "evaluation.png", metadata=PLAIN)
 
 
 def report(model: Model) -> None:

@@ -15,7 +15,10 @@ from sessc.cli.main import main
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
-GUIDE = [DOCS / f"{name}.md" for name in ("reading", "report", "command-line", "editing", "files", "scale")]
+GUIDE = [
+    DOCS / f"{name}.md"
+    for name in ("reading", "evaluation", "report", "command-line", "editing", "files", "scale")
+]
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 
 

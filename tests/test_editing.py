@@ -146,8 +146,12 @@ def test_real_targets():
         "R²",
         "root mean square error",
         "mean absolute error",
+        "mean residual",
+        "5 % of residuals below",
+        "median residual",
+        "95 % of residuals below",
     }
-    assert str(rules.evaluate(X, y)).startswith("On 442 rows: R² 0.")
+    assert str(rules.evaluate(X, y)).startswith("On 442 rows, with 95 % intervals from 1000 resamples:\n")
     with pytest.raises(ValueError, match="predict a number"):
         rules.with_output(1, {"a": 1.0})
 

@@ -3,6 +3,7 @@
 import re
 import shutil
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -160,10 +161,47 @@ def test_measures_and_confusions_are_shown(opened):
     rules = TSKClassifier(3, random_state=0).fit(X[::2], y[::2]).rules_
     evaluation = rules.evaluate(X[1::2], y[1::2])
     page = opened(rules, evaluations={"these rules": evaluation})
-    assert f"{evaluation.measures['balanced accuracy']:.3f}" in page.locator("#measures").inner_text()
+    assert f"{evaluation.measures['balanced accuracy']:.4g}" in page.locator("#measures").inner_text()
     cells = [int(text) for text in page.locator("#confusion td").all_inner_texts()]
     assert cells == evaluation.confusion.ravel().tolist()
     assert opened(rules).locator("#evaluation").is_hidden()
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_the_page_finds_at_every_threshold_what_evaluate_finds(opened, class_weight):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    rules = TSKClassifier(2, refine=20, random_state=0, class_weight=class_weight).fit(X[::2], y[::2]).rules_
+    weight = np.random.default_rng(0).gamma(2.0, size=len(y[1::2]))
+    measure = partial(rules.evaluate, X[1::2], y[1::2], weight, beside=(X[::2], y[::2]), resamples=20)
+    page = opened(rules, evaluations={"rules": measure(threshold=0.3)})
+    page.locator("#judged summary").click()
+    shares = ["sensitivity", "specificity", "positive predictive value", "negative predictive value"]
+    for k in (0, 7, 30, 50, 91, 100):
+        at = measure(threshold=k / 100)
+        for place, one in enumerate([at, at.beside["logistic regression"]]):
+            shown = page.evaluate(f"sessc.foundAt(data.evaluations[{place}].cuts, {k})")
+            expected = [one.measures.get(name) for name in shares]
+            assert shown == [None if value is None else pytest.approx(value, abs=1e-9) for value in expected]
+            ends = page.evaluate(f"data.evaluations[{place}].cuts.low['sensitivity'][{k}]")
+            assert ends == pytest.approx(one.intervals["sensitivity"][0], abs=1e-9)
+    drawn = page.evaluate("data.evaluations")
+    for found, one in zip(drawn, [measure(threshold=0.3), *measure(threshold=0.3).beside.values()], strict=True):
+        assert found["measures"] == pytest.approx(one.measures, abs=1e-9)
+        assert found["calibration"]["found"] == pytest.approx(one.calibration.found.tolist(), abs=1e-9)
+    assert page.locator("#cut").input_value() == "30"
+    before = page.locator("#at-cut").inner_text()
+    page.locator("#cut").fill("80")
+    assert page.locator("#cut-now").inner_text() == "0.80"
+    assert page.locator("#at-cut").inner_text() != before
+    assert page.locator("#curves figure").count() == 2
+
+
+def test_every_probability_on_the_page_has_its_prior_beside_it(opened):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    rules = TSKClassifier(2, refine=5, random_state=0, class_weight="balanced").fit(X, y).rules_
+    assert "as if all classes were equally common" in opened(rules).locator("#verdict").inner_text()
+    asked = opened(rules.with_prior({0: 0.1, 1: 0.9})).locator("#verdict").inner_text()
+    assert "hold where there are target=0 10 %, target=1 90 %" in asked
 
 
 def test_rules_without_data_and_without_conditions_have_a_page(opened):

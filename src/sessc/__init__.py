@@ -6,6 +6,7 @@ from .cluster.base import SoftSubspaceClustering
 from .cluster.named import AWFCM, ESSC, EWFCM, FCM, SCAD, SESSC, SFP, KernelEWFCM
 from .cluster.predictors import SESSCClassifier, SESSCRegressor, SFPClassifier
 from .cluster.validity import fukuyama_sugeno, partition_coefficient, partition_entropy, xie_beni
+from .report.evaluation import EvaluationDisplay
 from .report.plots import (
     BoundaryDisplay,
     ConditionsDisplay,
@@ -16,7 +17,7 @@ from .report.plots import (
 from .rows.blocks import Blocks
 from .rows.columns import Category, Number
 from .rules.base import RuleBase
-from .rules.evaluation import Comparison, Evaluation
+from .rules.evaluation import Comparison, Evaluation, evaluate
 from .rules.evidence import Evidence
 from .rules.explanation import Change, Explanation
 from .rules.links import Identity, Link, Proportions, Softmax
@@ -50,6 +51,7 @@ __all__ = [
     "ConvergenceDisplay",
     "Entropy",
     "Evaluation",
+    "EvaluationDisplay",
     "Evidence",
     "Explanation",
     "FiringDisplay",
@@ -83,6 +85,7 @@ __all__ = [
     "UselessModelWarning",
     "__version__",
     "datasets",
+    "evaluate",
     "fukuyama_sugeno",
     "partition_coefficient",
     "partition_entropy",

@@ -9,22 +9,26 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 from .._progress import count_on
 from .._writing import refuse_unwritable, write
+from ..report.evaluation import to_text
+from ..report.phrases import held
 from ..report.text import shortly
-from ..rules.evaluation import verdict
+from ..rules.evaluation import Evaluation, verdict
 from ..rules.wording import count, one_line
+from ..tables.cells import number_in
 from ..tables.columns import remarks
 from ..tables.files import dumps
 from ..tables.model import Model
 from ..tables.reading import Table, only, read, refuse_no_file
 from .speech import aside, quiet, say
 
-__all__ = ["check_rules", "explain", "export", "fit", "info", "predict", "report"]
+__all__ = ["check_rules", "evaluate", "explain", "export", "fit", "info", "predict", "report"]
 
 LINE = 110
 """Letters in a line of text."""
@@ -34,10 +38,12 @@ def fit(options: argparse.Namespace) -> None:
     """Learn rules from a table, and write model and page."""
     check_rules(options.rules)
     refuse_no_file(options.data)
+    if options.test:
+        refuse_no_file(options.test)
     out = options.out or options.data.with_suffix(".rules.json")
     page = options.report or out.with_suffix(".html")
-    _check_new(out, options.data)
-    _check_new(page, options.data, out)
+    _check_new(out, options.data, options.test)
+    _check_new(page, options.data, options.test, out)
     started = time.perf_counter()
     model = _fitted(options)
     lost = _lost(model, out, page)
@@ -64,6 +70,14 @@ def _fitted(options: argparse.Namespace) -> Model:
         categorical=options.categorical,
         class_weight=None if options.unbalanced else "balanced",
         held_out=options.held_out,
+        weight=options.weight,
+        group=options.group,
+        by=options.by,
+        after=options.after,
+        test=options.test,
+        prior=_prior(options.prior),
+        positive=options.positive,
+        threshold=options.threshold,
         random_state=options.seed,
         say=quiet if options.json else say,
         watch=quiet if options.json else _watch,
@@ -143,6 +157,38 @@ def _same(path: Path, other: Path) -> bool:
     return path.is_file() and other.is_file() and path.samefile(other)
 
 
+def evaluate(options: argparse.Namespace) -> None:
+    """Measure a model on another table."""
+    if options.out:
+        _check_new(options.out, options.model, options.data)
+    model, table = Model.load(options.model), read(options.data, aside)
+    _say_unknown(model, table)
+    found = model.evaluate(
+        table,
+        sample_weight=options.weight,
+        groups=options.group,
+        positive=options.positive,
+        threshold=options.threshold,
+        prior=_prior(options.prior),
+        random_state=options.seed,
+    )
+    if options.out:
+        found.save(options.out)
+    said = {"rules": found} | dict(found.beside)
+    print(json.dumps(_measured(said)) if options.json else to_text(found, "rules"))
+
+
+def _prior(given: list[str] | None) -> Any:
+    """How common classes are, as it was typed: as in the data, or a share for each."""
+    if given is None or given == ["data"]:
+        return None if given is None else "data"
+    pairs = [one.rpartition("=") for one in given]
+    for one, (name, _, share) in zip(given, pairs, strict=True):
+        if not name or number_in(share) is None:
+            raise ValueError(f"--prior must be data, or a class and its share such as ill=0.02, got {one!r}.")
+    return {name: number_in(share) for name, _, share in pairs}
+
+
 def predict(options: argparse.Namespace) -> None:
     """Answer for every row of a table."""
     if options.out:
@@ -150,6 +196,7 @@ def predict(options: argparse.Namespace) -> None:
     model, table = _read(options)
     rules, X = model.rules, model.features(table)
     _say_unknown(model, table)
+    _say_prior(model)
     header, rows = [rules.target_name], rules(X).reshape(-1, 1).tolist()
     if rules.classes is not None:
         header += [f"p({label})" for label in rules.classes.tolist()]
@@ -228,14 +275,10 @@ def _needed(model: Model) -> str:
 
 
 def _show_measures(model: Model) -> None:
-    width = max(map(len, model.evaluations), default=0)
-    for k, (name, one) in enumerate(model.evaluations.items()):
-        if not k:
-            print(f"On {count(one.n_rows, 'row')} held out:")
-        print(f"  {name:<{width}}  " + ", ".join(f"{m} {value:.4g}" for m, value in one.measures.items()))
-    for sentence in (next((one.faithful for one in model.evaluations.values()), ""), verdict(model.evaluations)):
-        if sentence:
-            print(fill(sentence, LINE))
+    (name, own), *others = model.evaluations.items()
+    print(to_text(replace(own, beside=dict(others)), name, " held out"))
+    if sentence := verdict(model.evaluations):
+        print(fill(sentence, LINE))
 
 
 def _about(model: Model) -> dict[str, Any]:
@@ -249,19 +292,37 @@ def _about(model: Model) -> dict[str, Any]:
         "n_rules": rules.n_rules,
         "order": rules.order,
         "conditions": rules.n_conditions.tolist(),
-        "evaluations": {
-            name: dict(one.measures) | {"n_rows": one.n_rows, "faithfulness": one.faithfulness}
-            for name, one in model.evaluations.items()
-        },
+        "evaluations": _measured(model.evaluations),
         "verdict": verdict(model.evaluations),
     }
 
 
+def _measured(evaluations: Mapping[str, Evaluation]) -> dict[str, Any]:
+    """Measures for machines, with their intervals and what they are about."""
+    return {
+        name: dict(one.measures)
+        | {"n_rows": one.n_rows, "faithfulness": one.faithfulness, "intervals": dict(one.intervals)}
+        | {"positive": one.positive, "threshold": one.threshold}
+        | {"prior": None if one.prior is None else one.prior.tolist()}
+        for name, one in evaluations.items()
+    }
+
+
 def _read(options: argparse.Namespace) -> tuple[Model, Table]:
-    return Model.load(options.model), read(options.data, aside)
+    model, prior = Model.load(options.model), _prior(options.prior)
+    return model if prior is None else model.with_prior(prior), read(options.data, aside)
 
 
 def _say_unknown(model: Model, table: Table) -> None:
     """Which cells counted as unknown, beside the answers."""
     for note in remarks(table, model.rules.columns, model.rules.used):
         aside(note)
+
+
+def _say_prior(model: Model) -> None:
+    """For which classes probabilities hold, and how to ask for others, if those of the data are others."""
+    summary, sentence = model.rules.summary, held(model.rules)
+    if sentence:
+        assert summary is not None
+        others = summary.shares is not None and abs(summary.prior - summary.shares).max() >= 0.01
+        aside(sentence[:-1] + ("; for classes as common as in the data add --prior data" if others else ""))

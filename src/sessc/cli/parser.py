@@ -16,12 +16,20 @@ EXAMPLES = {
   sessc fit patients.csv --target diagnosis      learn rules; writes patients.rules.json and patients.rules.html
   sessc predict patients.rules.json new.csv      answers for new rows, as CSV
   sessc explain patients.rules.json new.csv --row 3
+  sessc evaluate patients.rules.json other.csv   how well it does on other rows
   sessc export patients.rules.json --onnx rules.onnx
 """,
     "fit": """\
   sessc fit patients.csv --target diagnosis
   sessc fit patients.csv --target diagnosis --rules 4 --conditions 3      few and short rules
   sessc fit patients.csv --target diagnosis --skip name --skip "post code" --categorical ward
+  sessc fit visits.csv --target diagnosis --group patient --weight n      no patient in both learning and testing
+  sessc fit visits.csv --target diagnosis --by date --after 2020-01-01      learn from before, test on after
+  sessc fit patients.csv --target diagnosis --test other.csv --prior data --positive ill --threshold 0.2
+""",
+    "evaluate": """\
+  sessc evaluate patients.rules.json other.csv
+  sessc evaluate patients.rules.json other.csv --positive ill --threshold 0.2 --prior data
 """,
     "predict": """\
   sessc predict patients.rules.json new.csv
@@ -91,16 +99,34 @@ def parser() -> argparse.ArgumentParser:
     fit.add_argument(
         "--held-out", type=float, default=0.25, metavar="SHARE", help="rows to test on (default: 0.25)"
     )
+    _ask_about_rows(fit)
+    fit.add_argument("--by", metavar="COLUMN", help="a date or number by which rows are held out; with --after")
+    fit.add_argument("--after", metavar="VALUE", help="hold out the rows from this date or number on; with --by")
+    fit.add_argument(
+        "--test", type=Path, metavar="TABLE", help="a table of rows to test on, instead of rows held out"
+    )
+    _ask_about_classes(fit)
     fit.add_argument("--seed", type=int, default=0, help="of the random choices (default: 0)")
     fit.add_argument("--out", type=Path, metavar="FILE", help="the model (default: beside the data)")
     fit.add_argument("--report", type=Path, metavar="FILE", help="the report page (default: beside the model)")
     fit.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
+    evaluate = command(
+        "evaluate", commands.evaluate, "measure a model on rows that it did not learn from", "model", "data"
+    )
+    _ask_about_rows(evaluate)
+    _ask_about_classes(evaluate)
+    evaluate.add_argument("--seed", type=int, default=0, help="of the random choices (default: 0)")
+    evaluate.add_argument("--out", type=Path, metavar="FILE", help="a JSON file of all that was measured")
+    evaluate.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
     predict = command("predict", commands.predict, "answer for every row of a table, as CSV", "model", "data")
+    _ask_for_prior(predict)
     predict.add_argument("--out", type=Path, metavar="FILE", help="where to (default: the screen)")
     predict.add_argument("--json", action="store_true", help="print a JSON list instead of CSV")
 
     explain = command("explain", commands.explain, "say why one row is answered as it is", "model", "data")
+    _ask_for_prior(explain)
     explain.add_argument("--row", type=int, default=1, help="which row, counted from 1 (default: 1)")
     explain.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
@@ -123,3 +149,27 @@ def parser() -> argparse.ArgumentParser:
     example = command("demo", demo.demo, "learn rules for the breast cancer data inside scikit-learn")
     example.add_argument("--rules", type=int, default=4, metavar="R", help="number of short rules (default: 4)")
     return whole
+
+
+def _ask_about_rows(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--weight", metavar="COLUMN", help="how much each row counts")
+    command.add_argument(
+        "--group", metavar="COLUMN", help="rows that belong together, such as visits of one patient"
+    )
+
+
+def _ask_about_classes(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--positive", metavar="CLASS", help="the class looked for (default: the rarer of two)")
+    command.add_argument(
+        "--threshold", type=float, metavar="P", help="the probability from which on a row is called so"
+    )
+    _ask_for_prior(command)
+
+
+def _ask_for_prior(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--prior",
+        action="append",
+        metavar="data|CLASS=SHARE",
+        help="probabilities where classes are as common as in the data, or as you say; repeat for each class",
+    )

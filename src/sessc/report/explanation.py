@@ -12,7 +12,7 @@ from ..rules.conditions import places
 from ..rules.explanation import Change, Explanation, step
 from ..rules.links import Softmax
 from ..rules.wording import amount, cell, condition, count, day, limit, listed, one_line, output_names
-from .phrases import UNITS
+from .phrases import UNITS, held
 
 __all__ = ["explanation_to_data", "to_text"]
 
@@ -86,7 +86,7 @@ def _answer(explanation: Explanation) -> str:
     odds = explanation.probabilities
     order = np.argsort(-odds, kind="stable")
     answer = f"The answer is {names[order[0]]}: " + ", ".join(f"{names[c]} {odds[c]:.2f}" for c in order) + "."
-    return f"{answer}\n{UNITS[type(rules.link)]}"
+    return "\n".join(filter(None, [answer, held(rules), UNITS[type(rules.link)]]))
 
 
 def _title(explanation: Explanation, r: int) -> str:
@@ -188,6 +188,7 @@ def explanation_to_data(found: Explanation) -> dict[str, Any]:
         "answer": _plain(found.answer),
         "classes": None if rules.classes is None else rules.classes.tolist(),
         "probabilities": None if rules.classes is None else found.probabilities.tolist(),
+        "prior": None if rules.summary is None or rules.summary.prior is None else rules.summary.prior.tolist(),
         "values": {name: _value(rules, j, found.x[j]) for j, name in enumerate(names)},
         "firing": found.firing.tolist(),
         "grades": _grades(found),

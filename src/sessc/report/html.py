@@ -19,7 +19,8 @@ from ..rules.document import evaluations_to_data, to_data
 from ..rules.evaluation import Evaluation, verdict
 from ..rules.explanation import step
 from ..rules.wording import count, number, one_line, output_names, quoted
-from .phrases import UNITS, Sentence, conclusion, holds_always, priors, sentences, worded_conditions
+from .evaluation import meaning
+from .phrases import UNITS, Sentence, conclusion, held, holds_always, priors, sentences, worded_conditions
 
 __all__ = ["to_html"]
 
@@ -49,6 +50,8 @@ def to_html(
         "evaluations": evaluations_to_data(evaluations or {}),
         "verdict": verdict(evaluations or {}),
         "faithful": next((one.faithful for one in (evaluations or {}).values()), ""),
+        "meant": next((" ".join(meaning(one)) for one in (evaluations or {}).values()), ""),
+        "held": held(rules),
         "examples": rows,
         "unit": UNITS.get(type(rules.link), "The answer is the sum of what rules add."),
         "terms": MAX_TERMS,
@@ -88,8 +91,8 @@ def _about(rules: RuleBase) -> str:
     what = f"{count(rules.n_rules, 'rule')}, {'which always holds' if holds_always(rules) else each}"
     seen = "" if rules.summary is None else f", learned from {count(rules.summary.n_rows, 'row')}"
     changed = f" Changed by hand: {'; '.join(rules.edits)}." if rules.edits else ""
-    held = f" {held}" if (held := priors(rules)) else ""
-    return f"A model that {kind} by {count(rules.n_features, 'column')}: {what}{seen}.{held}{changed}"
+    prior = f" {said}" if (said := priors(rules) or held(rules)) else ""
+    return f"A model that {kind} by {count(rules.n_features, 'column')}: {what}{seen}.{prior}{changed}"
 
 
 def _columns(rules: RuleBase, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import NamedTuple
 
@@ -19,6 +20,8 @@ __all__ = [
     "Sentence",
     "conclusion",
     "has_scores",
+    "held",
+    "held_for",
     "holds_always",
     "priors",
     "seen",
@@ -124,6 +127,23 @@ def priors(rules: RuleBase) -> str:
         f"{name} {100 * share:.2g} %" for name, share in zip(output_names(rules), summary.prior, strict=True)
     )
     return f"Classes were weighed: probabilities are as if there were {as_if}. In the data: {common}."
+
+
+def held(rules: RuleBase) -> str:
+    """For which classes the probabilities of rules hold, in a sentence; nothing if that is not known."""
+    if rules.classes is None or rules.summary is None or rules.summary.prior is None:
+        return ""
+    return f"Probabilities {held_for(output_names(rules), rules.summary.prior)}."
+
+
+def held_for(labels: Sequence[str], prior: np.ndarray) -> str:
+    """For which classes probabilities hold, in a few words: the commonest of many are named."""
+    if np.ptp(prior) < 0.01:
+        return "are as if all classes were equally common"
+    named = np.argsort(-prior, kind="stable")[:MANY] if len(labels) > MANY + 1 else np.arange(len(labels))
+    common = [f"{labels[c]} {100 * prior[c]:.2g} %" for c in named]
+    rest = len(labels) - len(named)
+    return f"hold where there are {', '.join(common)}" + (f", and {rest} more classes" if rest else "")
 
 
 def holds_always(rules: RuleBase) -> bool:

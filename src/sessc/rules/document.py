@@ -16,9 +16,11 @@ import numpy as np
 from .._version import __version__
 from ..rows.columns import Category, Column, Number
 from .base import Conditions, RuleBase
-from .evaluation import Evaluation
+from .evaluation import Curve, Cuts, Evaluation, flat
 from .evidence import Evidence
 from .links import Identity, Link, Proportions, Softmax
+from .measures import CUTS
+from .measures import SHARES as SHARES_FOUND
 from .summary import BINS, SHARES, Summary
 
 __all__ = [
@@ -51,6 +53,8 @@ NUMBERS = ("consequents", "mean", "scale", "fill")
 """Arrays of rules, beside those of conditions, that have the precision of the model."""
 MOST = 1e300
 """No level that is a number is this large."""
+CURVE = ("said", "found", "low", "high", "weight")
+"""What a curve of what was said and what happened is made of."""
 MIXED = "mixed"
 """The type of levels of which some are text and others are not."""
 
@@ -169,17 +173,39 @@ def _known(values: list[float]) -> list[float | None]:
 
 
 def evaluations_to_data(evaluations: Mapping[str, Evaluation]) -> list[dict[str, Any]]:
-    """Measures by the name of what was measured, as a list."""
+    """Measures by the name of what was measured, as a list; those of models beside it come after."""
     return [
         {
             "name": name,
             "n_rows": one.n_rows,
             "measures": dict(one.measures),
+            "intervals": {key: list(ends) for key, ends in one.intervals.items()},
+            "resamples": one.resamples,
+            "classes": None if one.classes is None else list(one.classes),
+            "positive": one.positive,
+            "threshold": one.threshold,
+            "prior": None if one.prior is None else one.prior.tolist(),
             "confusion": None if one.confusion is None else one.confusion.tolist(),
             "faithfulness": one.faithfulness,
+            "calibration": None if one.calibration is None else _lists(vars(one.calibration)),
+            "cuts": None if one.cuts is None else _lists(vars(one.cuts)),
         }
-        for name, one in evaluations.items()
+        for name, one in flat(evaluations).items()
     ]
+
+
+def _lists(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Arrays as lists, with None for what is not defined."""
+    return {
+        name: _lists(part) if isinstance(part, Mapping) else [_defined(one) for one in part.tolist()]
+        for name, part in parts.items()
+    }
+
+
+def _defined(one: Any) -> Any:
+    if isinstance(one, list):
+        return [_defined(inner) for inner in one]
+    return one if math.isfinite(one) else None
 
 
 def from_data(data: dict[str, Any]) -> RuleBase:
@@ -421,18 +447,88 @@ def read_shares(values: Any, what: str, shape: tuple[int, ...]) -> np.ndarray:
 
 def evaluations_from_data(data: list) -> dict[str, Evaluation]:
     """What :func:`evaluations_to_data` made a list of."""
-    found = {}
-    for item in data:
-        one = read_object(item, "an evaluation")
-        measures = read_object(one.get("measures"), "measures")
-        n_rows, confusion = read_count(one), one.get("confusion")
-        if confusion is not None:
-            n_classes = len(confusion) if isinstance(confusion, list) else 0
-            confusion = read_array(confusion, "a confusion matrix", (n_classes, n_classes))
-        values = {str(name): float(read_array(value, "measures", ())) for name, value in measures.items()}
-        faithful = None if one.get("faithfulness") is None else read_number(one, "faithfulness")
-        found[read_text(one, "name")] = Evaluation(n_rows, values, confusion, faithful)
-    return found
+    items = [read_object(item, "an evaluation") for item in data]
+    return {read_text(one, "name"): _read_evaluation(one) for one in items}
+
+
+def _read_evaluation(one: dict[str, Any]) -> Evaluation:
+    measures, intervals = (
+        read_object(one.get("measures"), "measures"),
+        read_object(one.get("intervals", {}), "intervals"),
+    )
+    confusion = one.get("confusion")
+    if confusion is not None:
+        n_classes = len(confusion) if isinstance(confusion, list) else 0
+        confusion = read_array(confusion, "a confusion matrix", (n_classes, n_classes))
+    ends = {str(name): read_array(both, "intervals", (2,)).tolist() for name, both in intervals.items()}
+    return Evaluation(
+        read_count(one),
+        {str(name): float(read_array(value, "measures", ())) for name, value in measures.items()},
+        confusion,
+        faithfulness=_read_if(one, "faithfulness"),
+        threshold=_read_if(one, "threshold"),
+        intervals={name: (low, high) for name, (low, high) in ends.items()},
+        resamples=int(read_number(one, "resamples")) if "resamples" in one else 0,
+        calibration=_read_curve(one.get("calibration")),
+        cuts=_read_cuts(one.get("cuts")),
+        **_read_labels(one, None if confusion is None else len(confusion)),
+    )
+
+
+def _read_if(one: dict[str, Any], key: str) -> float | None:
+    return None if one.get(key) is None else read_number(one, key)
+
+
+def _read_labels(one: dict[str, Any], n_classes: int | None) -> dict[str, Any]:
+    """Which classes measures are about, and how common these are where probabilities hold."""
+    classes, positive, prior = one.get("classes"), one.get("positive"), one.get("prior")
+    if classes is None or n_classes is None:
+        return {}
+    plain = isinstance(classes, list) and all(isinstance(label, str | int | float | bool) for label in classes)
+    if not plain or len(classes) != n_classes or (positive is not None and positive not in classes):
+        raise Damaged("classes of an evaluation must be those of its confusion matrix")
+    shares = None if prior is None else read_shares(prior, "prior", (n_classes,))
+    return {"classes": tuple(classes), "positive": positive, "prior": shares}
+
+
+def _read_curve(data: Any) -> Curve | None:
+    if data is None:
+        return None
+    parts = read_object(data, "calibration")
+    k = len(read_list(parts, "said"))
+    sizes = {name: (len(read_list(parts, name)),) if name in ("low", "high") else (k,) for name in CURVE}
+    if {sizes["low"], sizes["high"]} - {(k,), (0,)}:
+        raise Damaged("calibration must have as many ends as points")
+    return Curve(**{name: _read_defined(parts.get(name), name, size) for name, size in sizes.items()})
+
+
+def _read_cuts(data: Any) -> Cuts | None:
+    if data is None:
+        return None
+    parts = read_object(data, "cuts")
+    hits, alarms = (read_shares(parts.get(name), name, CUTS.shape) for name in ("hits", "alarms"))
+    low, high = (_read_ends(parts, side) for side in ("low", "high"))
+    first = (read_list(parts, "roc") or [None])[0]
+    n_points = len(first) if isinstance(first, list) else 0
+    return Cuts(hits, alarms, low, high, _read_defined(parts["roc"], "roc", (2, n_points)))
+
+
+def _read_ends(parts: dict[str, Any], side: str) -> dict[str, np.ndarray]:
+    """The lower or upper ends of what is found at each threshold; nothing if these were not asked for."""
+    given = read_object(parts.get(side), side)
+    if {*given} not in ({*SHARES_FOUND}, set()):
+        raise Damaged(f"{side} must be of {', '.join(SHARES_FOUND)}")
+    return {name: _read_defined(values, name, CUTS.shape) for name, values in given.items()}
+
+
+def _read_defined(values: Any, what: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Numbers, with NaN for what is not defined."""
+    given = np.asarray(values, object) if isinstance(values, list) else np.asarray(None, object)
+    if given.shape != shape:
+        raise Damaged(f"{what} must be numbers of shape {shape}")
+    absent = np.asarray([value is None for value in given.ravel()], bool).reshape(shape)
+    filled = read_array(np.where(absent, 0, given).tolist(), what, shape)
+    return np.where(absent, np.nan, filled)
 
 
 def read_array(values: Any, what: str, shape: tuple[int, ...], infinite: bool = False) -> np.ndarray:

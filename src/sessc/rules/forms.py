@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
+    from ..report.evaluation import EvaluationDisplay
     from .base import RuleBase
     from .evaluation import Comparison, Evaluation
     from .evidence import Evidence
     from .explanation import Explanation
 
-__all__ = ["Forms", "Spoken"]
+__all__ = ["Forms", "Judged", "Spoken"]
 
 
 class Forms:
@@ -198,23 +199,29 @@ class Forms:
 
         return with_output(self, rule, output)
 
-    def evaluate(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
+    def evaluate(
+        self: Any, X: Any, y: Any, sample_weight: Any = None, *, beside: Any = None, **asked: Any
+    ) -> Evaluation:
         """How well the rules do on data; ``print`` what this returns.
 
         Parameters
         ----------
         X, y, sample_weight
             Rows, what is true of them and, optionally, how much each counts.
+        beside
+            What to measure beside them, by default nothing; see :func:`sessc.evaluate`.
+        asked
+            Whatever else :func:`sessc.evaluate` takes: ``positive``, ``threshold``, ``prior``, ``groups``,
+            ``resamples`` and ``random_state``.
 
         Returns
         -------
         Evaluation
-            Accuracy, balanced accuracy and log-loss of classes; R², root mean square and absolute error of
-            numbers; and how far rules are from what happens under them.
+            Measures with intervals, and how far rules are from what happens under them.
         """
         from .evaluation import evaluate
 
-        return evaluate(self, X, y, sample_weight)
+        return evaluate(self, X, y, sample_weight, beside=beside, **asked)
 
     def observe(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Evidence:
         """What happens under each rule on data: the rows it governs, what becomes of them, what the model answers.
@@ -420,5 +427,43 @@ class Spoken:
 
     def __str__(self: Any) -> str:
         from ..report.explanation import to_text
+
+        return to_text(self)
+
+
+class Judged:
+    """An evaluation as ``print`` shows it, as a picture and as a file."""
+
+    def plot(self: Any, **settings: Any) -> EvaluationDisplay:
+        """Draw measures with their intervals, the curve of what is found, and what was said beside what happened.
+
+        Parameters
+        ----------
+        settings
+            ``figsize`` and whatever else ``matplotlib.pyplot.figure`` takes.
+
+        Returns
+        -------
+        EvaluationDisplay
+        """
+        from ..report.evaluation import EvaluationDisplay
+
+        return EvaluationDisplay(self).plot(**settings)
+
+    def save(self: Any, path: str | os.PathLike) -> None:
+        """Write the evaluation to a JSON file, every digit of it, with those beside it; rows are not in it."""
+        from ..tables.files import save_evaluation
+
+        save_evaluation(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Evaluation:
+        """Read an evaluation from a file that ``save`` wrote. Reading never runs code."""
+        from ..tables.files import load_evaluation
+
+        return load_evaluation(path)
+
+    def __str__(self: Any) -> str:
+        from ..report.evaluation import to_text
 
         return to_text(self)

@@ -15,7 +15,7 @@ from ..rows.base import Rows, Samples
 from .base import Cells, RuleBase, filled, firing
 from .evidence import Evidence
 
-__all__ = ["Outcome", "labelled", "observe", "observe_rows"]
+__all__ = ["Outcome", "codes", "labelled", "observe", "observe_rows", "wilson"]
 
 QUANTILE = 1.959963984540054
 """Of the normal distribution, for intervals that hold 95 % of the time."""
@@ -122,7 +122,7 @@ def _evidence(sums: _Sums, outcome: Outcome, is_class: bool) -> Evidence:
     score = (
         _balanced_accuracy(sums) if is_class else 1 - float(sums.right[0]) / max(weight * _variance(sums), TINY)
     )
-    low, high = _wilson(outcomes, governed) if is_class else _of_mean(outcomes, variance, governed)
+    low, high = wilson(outcomes, governed) if is_class else _of_mean(outcomes, variance, governed)
     means = (outcomes, low, high, sums.weighed / counted, sums.answers / counted)
     own = (sums.stated / mass, sums.observed / mass)
     outcomes, low, high, weighed, answers, stated, observed = (
@@ -156,7 +156,7 @@ def _variance(sums: _Sums) -> float:
     return float(max(square - mean * mean, 0.0))
 
 
-def _wilson(share: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def wilson(share: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Wilson's interval for shares of n rows; of hardly any, everything is possible."""
     n, z2 = np.maximum(n, 1e-9), QUANTILE**2
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
@@ -188,12 +188,12 @@ def labelled(rules: RuleBase, X: Any, y: Any, sample_weight: Any = None) -> Arra
     weight = None if sample_weight is None else np.asarray(sample_weight, cells.dtype)
     if rules.classes is None:
         return ArrayRows(cells, np.asarray(y, float), weight)
-    return ArrayRows(cells, _codes(rules, y), weight, n_classes=len(rules.classes))
+    return ArrayRows(cells, codes(rules.classes, y), weight, n_classes=len(rules.classes))
 
 
-def _codes(rules: RuleBase, y: Any) -> np.ndarray:
-    assert rules.classes is not None
-    place = {label: k for k, label in enumerate(rules.classes.tolist())}
+def codes(classes: np.ndarray, y: Any) -> np.ndarray:
+    """Labels as the places of their classes."""
+    place = {label: k for k, label in enumerate(classes.tolist())}
     given = np.asarray(y).tolist()
     if odd := [label for label in given if label not in place]:
         raise ValueError(f"y has the class {odd[0]!r}, which the rules do not know.")

@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .._version import __version__
 from .._writing import write
 from ..rules import document, version1
 from ..rules.base import RuleBase
 from ..rules.document import FORMAT, VERSION, Damaged, evaluations_from_data, evaluations_to_data, read_list
 from ..rules.evaluation import Evaluation
 
-__all__ = ["Contents", "dumps", "load", "loads", "save"]
+__all__ = ["Contents", "dumps", "load", "load_evaluation", "loads", "save", "save_evaluation"]
 
+MEASURES = "sessc evaluation"
+"""What a file of measures alone says it is."""
 READERS = {1: version1.from_data, VERSION: document.from_data}
 """What makes rules of each version of the format."""
 
@@ -34,13 +38,36 @@ def save(rules: RuleBase, path: str | os.PathLike, evaluations: Mapping[str, Eva
 
 def load(path: str | os.PathLike) -> Contents:
     """Read a file that :func:`save` wrote."""
+    return loads(_text(path), str(path))
+
+
+def _text(path: str | os.PathLike) -> str:
     if Path(path).is_dir():
         raise ValueError(f"{path} is a folder; give a file of rules in it.")
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not a file of rules: it is not text.") from None
-    return loads(text, str(path))
+
+
+def save_evaluation(found: Evaluation, path: str | os.PathLike, name: str = "model") -> None:
+    """Write measures to a file, with those of models beside."""
+    data = {"format": MEASURES, "version": 1, "made_by": f"sessc {__version__}"}
+    write(path, _written(data | {"evaluations": evaluations_to_data({name: found})}) + "\n")
+
+
+def load_evaluation(path: str | os.PathLike) -> Evaluation:
+    """Read a file that :func:`save_evaluation` wrote."""
+    data = _json(_text(path), str(path))
+    if data.get("format") != MEASURES or data.get("version") != 1:
+        raise ValueError(f"{path} is not a file of measures: it does not say that it is one.")
+    try:
+        (_, own), *beside = evaluations_from_data(read_list(data, "evaluations")).items()
+    except Damaged as damage:
+        raise ValueError(f"{path} is damaged: {damage}.") from None
+    except ValueError:
+        raise ValueError(f"{path} is damaged: it has no measures.") from None
+    return replace(own, beside=dict(beside))
 
 
 def dumps(rules: RuleBase, evaluations: Mapping[str, Evaluation] | None = None) -> str:
@@ -64,11 +91,8 @@ def _written(value: Any, indent: str = "") -> str:
 
 def loads(text: str, name: str = "the text") -> Contents:
     """What JSON text says; a ValueError in one sentence for anything else."""
-    try:
-        data = json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{name} is not a file of rules, or a damaged one: {error}.") from None
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
+    data = _json(text, name)
+    if data.get("format") != FORMAT:
         raise ValueError(f"{name} is not a file of rules: it does not say that it is one.")
     version = data.get("version")
     if type(version) is not int or version not in READERS:
@@ -80,6 +104,15 @@ def loads(text: str, name: str = "the text") -> Contents:
         return Contents(READERS[version](data), evaluations_from_data(read_list(data, "evaluations")))
     except Damaged as damage:
         raise ValueError(f"{name} is damaged: {damage}.") from None
+
+
+def _json(text: str, name: str) -> dict[str, Any]:
+    """What JSON text holds; nothing, if that is no object."""
+    try:
+        data = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{name} is not a file of rules, or a damaged one: {error}.") from None
+    return data if isinstance(data, dict) else {}
 
 
 def _refuse(constant: str) -> None:

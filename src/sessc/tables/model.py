@@ -14,6 +14,8 @@ from ..rules.evaluation import Evaluation
 from ..rules.explanation import Explanation
 from .columns import asked
 from .files import load, save
+from .holding import Holding
+from .judging import evaluate_table, prior_of
 from .reading import only, table_of, unheard
 from .training import train
 
@@ -57,6 +59,14 @@ class Model:
         categorical: Iterable[str] = (),
         class_weight: Any = "balanced",
         held_out: float = 0.25,
+        weight: str | None = None,
+        group: str | None = None,
+        by: str | None = None,
+        after: Any = None,
+        test: Any = None,
+        prior: Any = None,
+        positive: Any = None,
+        threshold: float | None = None,
         random_state: Any = 0,
         say: Callable[[str], Any] = unheard,
         watch: Callable[[Any], Any] = unheard,
@@ -87,6 +97,20 @@ class Model:
             By default all classes weigh the same; with None common ones weigh more.
         held_out : float, default=0.25
             Share of the rows to test on.
+        weight : name of a column, optional
+            How much each row counts, in learning and in testing.
+        group : name of a column, optional
+            Of rows that belong together, such as visits of one patient. They are learned from or held out
+            together, and intervals are about groups.
+        by, after : name of a column, and a date or a number, optional
+            Hold out the rows that have this value or a later one, and learn from those before.
+        test : table, optional
+            Rows to test on, in a table of their own; none are held out then.
+        prior : "data" or dict of a share for each class, optional
+            Give probabilities for classes that are as common as this, as ``RuleBase.with_prior`` does; by default
+            as common as ``class_weight`` makes them.
+        positive, threshold
+            The class that is looked for and from which probability on; see :func:`sessc.evaluate`.
         random_state : int, default=0
             Of the random choices: which rows are held out, and where learning starts.
         say : function, optional
@@ -102,6 +126,7 @@ class Model:
         cells = table_of(table, heard.append)
         for note in heard:
             say(f"{table}: {note}.")
+        rows = Holding(held_out, weight, group, by, after, test is not None)
         found = train(
             cells,
             target,
@@ -111,7 +136,11 @@ class Model:
             skip=_names(skip),
             categorical=_names(categorical),
             class_weight=class_weight,
-            held_out=held_out,
+            holding=rows,
+            test=None if test is None else table_of(test),
+            prior=prior,
+            positive=positive,
+            threshold=threshold,
             random_state=random_state,
             say=say,
             watch=watch,
@@ -140,6 +169,31 @@ class Model:
         Model
         """
         return replace(self, rules=rules, evaluations={})
+
+    def with_prior(self, prior: Any = "data") -> Model:
+        """The model with probabilities for classes that are as common as this; see ``RuleBase.with_prior``."""
+        return self.with_rules(self.rules.with_prior(prior_of(self.rules.classes, prior)))
+
+    def evaluate(
+        self, table: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None, **asked: Any
+    ) -> Evaluation:
+        """How well the model does on a raw table; ``print`` what this returns.
+
+        Parameters
+        ----------
+        table : data frame, dict of columns, or path
+            As for ``predict``, of rows that the model did not learn from.
+        y : array of shape (n_rows,), optional
+            What is true of them; by default in the table's own column, and rows without it are left out.
+        sample_weight, groups : name of a column, or array of shape (n_rows,), optional
+        asked
+            Whatever else :func:`sessc.evaluate` takes.
+
+        Returns
+        -------
+        Evaluation
+        """
+        return evaluate_table(self.rules, table_of(table), y, sample_weight, groups=groups, **asked)
 
     def features(self, table: Any, first: int = 1) -> dict[str, np.ndarray]:
         """A raw table as the columns that the rules are about, of the kinds they know: what ``rules`` take.

@@ -9,22 +9,18 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.compose import make_column_transformer
-from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import train_test_split
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from ..rows.columns import Column, raw_columns, settle_columns, tally
 from ..rules.base import RuleBase
-from ..rules.evaluation import Evaluation, measured
+from ..rules.evaluation import Evaluation, evaluate, flat
 from ..rules.wording import count
 from ..tsk.recipe import UselessModelWarning
 from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
 from .cells import code, listed, number_in
 from .columns import Columns, codes, digits, kept_apart, learn, quoted, refuse_slips, remedy, slips, typed, unseen
 from .errors import ParameterError, TableError
+from .holding import Holding, RowsApart, column_of
+from .judging import evaluate_table, label_of, prior_of
 from .reading import Table
 
 __all__ = ["Trained", "train"]
@@ -57,7 +53,16 @@ class Lesson:
     """Which rows of the whole table they are, counted from 1."""
     train: np.ndarray
     test: np.ndarray
+    apart: RowsApart
     notes: list[str]
+
+    def weight(self, rows: np.ndarray) -> np.ndarray | None:
+        """How much some rows count."""
+        return None if self.apart.weight is None else self.apart.weight[rows]
+
+    def groups(self, rows: np.ndarray) -> np.ndarray | None:
+        """Which of them belong together."""
+        return None if self.apart.groups is None else self.apart.groups[rows]
 
 
 def train(
@@ -70,32 +75,104 @@ def train(
     skip: Iterable[str],
     categorical: Iterable[str],
     class_weight: Any,
-    held_out: float,
+    holding: Holding,
+    test: Table | None,
+    prior: Any,
+    positive: Any,
+    threshold: float | None,
     random_state: Any,
     say: Callable[[str], Any],
     watch: Callable[[Any], Any],
 ) -> Trained:
     """Rules for a column of a table; :meth:`sessc.Model.fit` says what the parameters mean."""
-    if target in {*skip, *categorical}:
-        raise ValueError(f"{target!r} is the column to predict, so it can be neither skipped nor categorical.")
-    lesson = _posed(table, target, task, class_weight, held_out, random_state)
+    if target in {*skip, *categorical, *holding.columns}:
+        raise ValueError(f"{target!r} is the column to predict, so it can be nothing else.")
+    lesson = _posed(table, target, task, class_weight, holding, random_state)
+    _check_asked(lesson, target, prior=prior, positive=positive, threshold=threshold)
+    _check_test(lesson, target, test)
     y, part, rest = lesson.y, lesson.train, lesson.test
     kind = "a number" if lesson.is_number else f"one of {len(set(y.tolist()))} classes"
     say(f"{len(y)} rows; {target} is {kind}.")
     columns, notes = _read(lesson, skip, categorical)
     for note in notes:
         say(f"  {note}")
-    n_columns = count(len(columns), "column")
-    say(f"Learning from {len(part)} rows and {n_columns}; {len(rest)} rows are held out ...")
-    estimator = _estimator(lesson.is_number, n_rules, conditions, class_weight, random_state)
+    n_columns, n_held = count(len(columns), "column"), len(rest) or len(next(iter((test or {}).values()), ()))
+    held = f"{n_held} rows are {'held out' if len(rest) else 'in the table to test on'}"
+    say(f"Learning from {len(part)} rows and {n_columns}; {held} ...")
+    folds = lesson.apart.folds(part, y, lesson.is_number, random_state)
+    estimator = _estimator(lesson.is_number, n_rules, conditions, class_weight, random_state, folds)
     watch(estimator)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # folds can do without it
         warnings.simplefilter("ignore", UselessModelWarning)  # rows held out will tell
-        estimator.fit(_rows(columns, part), y[part])
-    rules = replace(estimator.rules_, target_name=target)
-    evaluations = {"rules": rules.evaluate(_rows(columns, rest), y[rest])}
-    return Trained(rules, evaluations | _line(lesson, rules, columns, class_weight), tuple(notes))
+        estimator.fit(_rows(columns, part), y[part], lesson.weight(part))
+    rules = _for_prior(replace(estimator.rules_, target_name=target), lesson, columns, prior)
+    seed = random_state if isinstance(random_state, int) else 0
+    asked = {"positive": label_of(rules.classes, positive), "threshold": threshold, "random_state": seed}
+    return Trained(rules, flat({"rules": _judged(rules, lesson, columns, test, asked)}), tuple(notes))
+
+
+def _check_asked(lesson: Lesson, target: str, **asked: Any) -> None:
+    """Refuse, before hours of learning and not after, what cannot be asked of this target."""
+    given = {name: value for name, value in asked.items() if value is not None}
+    if lesson.is_number:
+        for name in given:
+            raise ParameterError(name, f"is about classes, and {target} is a number; leave it out")
+        return
+    classes = np.unique(lesson.y)
+    names, known = ", ".join(map(str, classes)), classes.tolist()
+    if "positive" in given and label_of(classes, given["positive"]) not in known:
+        raise ParameterError("positive", f"must be one of {names}, got {given['positive']!r}")
+    if "threshold" in given and len(known) > 2 and "positive" not in given:
+        raise ParameterError("threshold", f"is about one class; say with positive which of {names}")
+    if "threshold" in given and not 0 <= given["threshold"] <= 1:
+        raise ParameterError("threshold", f"must be from 0 to 1, got {given['threshold']:g}")
+    if "prior" in given and given["prior"] != "data":
+        _check_shares(prior_of(classes, given["prior"]), known)
+
+
+def _check_shares(shares: Any, known: list[Any]) -> None:
+    names = ", ".join(map(str, known))
+    if not isinstance(shares, dict) or {*shares} != {*known}:
+        said = ", ".join(map(str, shares)) if isinstance(shares, dict) else repr(shares)
+        raise ParameterError("prior", f"must be 'data' or a share for each of {names}, got {said}")
+    if not all(share > 0 for share in shares.values()):
+        raise ParameterError("prior", f"must be a share above zero for each of {names}, got {shares}")
+
+
+def _check_test(lesson: Lesson, target: str, test: Table | None) -> None:
+    """Refuse a table to test on that lacks what it needs, also before learning."""
+    if test is None:
+        return
+    holding = lesson.apart.asked
+    for name in filter(None, (target, holding.weight, holding.group)):
+        if name not in test:
+            raise ParameterError("test", f"must have the column {name!r} too; it has {', '.join(test)}")
+    classes = None if lesson.is_number else np.unique(lesson.y)
+    for row, cell in enumerate(column_of(test, target), 1):
+        if classes is not None and cell is not None and label_of(classes, cell) not in classes.tolist():
+            raise ParameterError("test", f"has {cell!r} in row {row} of {target!r}, which no row to learn from is")
+
+
+def _for_prior(rules: RuleBase, lesson: Lesson, columns: Columns, prior: Any) -> RuleBase:
+    """The rules for classes that are as common as this, with what happened under them as these see it."""
+    if prior is None:
+        return rules
+    rules, part = rules.with_prior(prior_of(rules.classes, prior)), lesson.train
+    seen = rules.observe(_rows(columns, part), lesson.y[part], lesson.weight(part))
+    assert rules.summary is not None
+    return replace(rules, summary=replace(rules.summary, evidence=seen))
+
+
+def _judged(
+    rules: RuleBase, lesson: Lesson, columns: Columns, test: Table | None, asked: dict[str, Any]
+) -> Evaluation:
+    """How rules do on the rows held out, or on a table of their own, beside a line that learned from the same."""
+    holding, y, part, rest = lesson.apart.asked, lesson.y, lesson.train, lesson.test
+    asked = asked | {"beside": (_rows(columns, part), y[part], lesson.weight(part))}
+    if test is not None:
+        return evaluate_table(rules, test, None, holding.weight, groups=holding.group, **asked)
+    return evaluate(rules, _rows(columns, rest), y[rest], lesson.weight(rest), groups=lesson.groups(rest), **asked)
 
 
 def _rows(columns: Columns, rows: np.ndarray) -> Columns:
@@ -103,32 +180,33 @@ def _rows(columns: Columns, rows: np.ndarray) -> Columns:
 
 
 def _posed(
-    table: Table, target: str, task: str | None, class_weight: Any, held_out: float, random_state: Any
+    table: Table, target: str, task: str | None, class_weight: Any, holding: Holding, random_state: Any
 ) -> Lesson:
     """The lesson that a table is."""
-    _check(task, held_out, random_state)
+    _check(task, random_state)
     table, notes, numbers = _with_target(table, target)
     labels = table.pop(target)
+    rows = holding.read(table, numbers)
     task = task or _task(labels, target, numbers)
     apart = kept_apart(target, labels, code) if task == "classes" else None
     y = _numbers(labels, target, numbers) if task == "number" else _classes(labels, bool(apart))
     notes += [apart] if apart else []
     try:
-        part, rest = _split(y, task, held_out, random_state)
+        part, rest = _split(y, task, rows, random_state)
+    except ParameterError:
+        raise
     except ValueError as error:
         raise ValueError("; ".join([str(error).rstrip("."), *notes]) + ".") from None
     notes += _unevenness(y, class_weight) if task == "classes" else []
-    return Lesson(table, y, task == "number", numbers, part, rest, notes)
+    return Lesson(table, y, task == "number", numbers, part, rest, rows, [*rows.notes(part, rest), *notes])
 
 
-def _check(task: str | None, held_out: float, random_state: Any) -> None:
+def _check(task: str | None, random_state: Any) -> None:
     """Refuse parameters that make no sense whatever the table is."""
     if task not in (None, "classes", "number"):
         raise ParameterError("task", f"must be 'classes', 'number' or None, got {task!r}")
     if isinstance(random_state, int) and random_state < 0:
         raise ParameterError("random_state", f"must be zero or more, got {random_state}")
-    if not 0 < held_out < 1:
-        raise ParameterError("held_out", f"must be a share of the rows between 0 and 1, got {held_out}")
 
 
 def _with_target(table: Table, target: str) -> tuple[Table, list[str], list[int]]:
@@ -180,7 +258,7 @@ def _classes(labels: list[Any], apart: bool) -> np.ndarray:
     return numbers.astype(int) if whole else np.asarray(labels)
 
 
-def _split(y: np.ndarray, task: str, held_out: float, random_state: Any) -> tuple[np.ndarray, np.ndarray]:
+def _split(y: np.ndarray, task: str, rows: RowsApart, random_state: Any) -> tuple[np.ndarray, np.ndarray]:
     """Rows to learn from and rows to test on, of every class some."""
     if task == "classes":
         counts = Counter(y.tolist())
@@ -191,14 +269,15 @@ def _split(y: np.ndarray, task: str, held_out: float, random_state: Any) -> tupl
             raise ValueError(f"the class {rarest!r} has one row only; it needs two to be learned and tested.")
     if len(y) < 10:
         raise ValueError(f"{len(y)} rows are too few to learn from and test on; ten are the least.")
-    stratify = y if task == "classes" else None
     try:
-        part, rest = train_test_split(
-            np.arange(len(y)), test_size=held_out, stratify=stratify, random_state=random_state
-        )
+        part, rest = rows.split(y, task == "number", random_state)
+    except ParameterError:
+        raise
     except ValueError:
-        what = f"holding out {held_out:g} of {len(y)} rows"
+        what = f"holding out {rows.asked.share:g} of {len(y)} rows"
         raise ValueError(f"{what} leaves a class without rows; hold out more or less.") from None
+    if task == "classes" and (unlearned := sorted(set(y.tolist()) - set(y[part].tolist()), key=str)):
+        raise ValueError(f"every row of the class {unlearned[0]!r} is held out; hold out others, or fewer.")
     return part, rest
 
 
@@ -238,9 +317,15 @@ def _notes(column: Column, cells: Sequence[str | None], known: Sequence[str | No
 
 
 def _estimator(
-    is_number: bool, n_rules: int | None, conditions: float | None, class_weight: Any, random_state: Any
+    is_number: bool,
+    n_rules: int | None,
+    conditions: float | None,
+    class_weight: Any,
+    random_state: Any,
+    folds: list | None,
 ) -> Any:
     settings: dict[str, Any] = {
+        "cv": folds,
         "n_rules": "auto" if n_rules is None else n_rules,
         "conditions": "auto" if conditions is None else conditions,
         "random_state": random_state,
@@ -250,24 +335,3 @@ def _estimator(
     if is_number:
         return TSKRegressorCV(**settings)
     return TSKClassifierCV(class_weight=class_weight, **settings)
-
-
-def _line(lesson: Lesson, rules: RuleBase, columns: Columns, class_weight: Any) -> dict[str, Evaluation]:
-    """How what every rule model should be compared with does on the rows held out."""
-    X, y, part, rest = rules.cells(columns), lesson.y, lesson.train, lesson.test
-    prepared = _prepared(rules)
-    if lesson.is_number:
-        line = make_pipeline(*prepared, Ridge(1e-6)).fit(X[part], y[part])
-        return {"linear regression": measured(y[rest], line.predict(X[rest]), None, None)}
-    line = make_pipeline(*prepared, LogisticRegression(class_weight=class_weight, max_iter=10_000))
-    line.fit(X[part], y[part])
-    given = line.predict_proba(X[rest])[np.arange(len(rest)), np.searchsorted(line.classes_, y[rest])]
-    return {"logistic regression": measured(y[rest], line.predict(X[rest]), given, line.classes_)}
-
-
-def _prepared(rules: RuleBase) -> tuple[Any, Any]:
-    """What a line needs of cells: medians in the gaps of numbers, and a column for each level."""
-    is_number = np.asarray(rules.layout.levels) == 0
-    levels = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    filled = SimpleImputer(strategy="median")
-    return make_column_transformer((filled, is_number), (levels, ~is_number)), StandardScaler()

@@ -155,7 +155,7 @@ function nearest(values, at, now, j) {
 
 function make(tag, properties = {}, ...children) {
   const namespace = "http://www.w3.org/2000/svg";
-  const drawn = ["svg", "rect", "path", "line", "title"].includes(tag);
+  const drawn = ["svg", "rect", "path", "line", "title", "text"].includes(tag);
   const element = drawn ? document.createElementNS(namespace, tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) element.setAttribute(name, value);
   element.append(...children);
@@ -415,7 +415,7 @@ function shade() {
 function refresh() {
   now = predict(x);
   const answer = isClassifier ? labels[now.answer] : `${labels[0]} = ${amount(now.outputs[0])}`;
-  byId("verdict").replaceChildren(make("h3", {}, answer), ...(isClassifier ? bars(now.probabilities, 3) : []));
+  byId("verdict").replaceChildren(make("h3", {}, answer), ...(isClassifier ? bars(now.probabilities, 3) : []), ...(data.held ? [make("p", { class: "hint" }, data.held)] : []));
   byId("why").replaceChildren(why());
   shade();
   cards.forEach((element, r) => {
@@ -534,14 +534,84 @@ function lay() {
   byId("controls").hidden = cards.length === 1;
 }
 
+/* How well it does: what evaluate() measured, and what is found at any threshold. */
+
+const FOUND = ["sensitivity", "specificity", "positive predictive value", "negative predictive value"];
+
+/* Those shares where the probability reaches k hundredths; null where there is nothing to be a share of. */
+function foundAt({ hits, alarms }, k) {
+  const missed = hits[0] - hits[k], passed = alarms[0] - alarms[k];
+  const parts = [[hits[k], hits[0]], [passed, alarms[0]], [hits[k], hits[k] + alarms[k]], [passed, passed + missed]];
+  return parts.map(([part, whole]) => whole > 0 ? part / whole : null);
+}
+
+const models = () => make("tr", {}, make("td", {}), ...data.evaluations.map(({ name }, k) => make("th", { scope: "col", class: `model-${k}` }, name)));
+
+/* A measure, model by model: the figure, and below it its interval. */
+function line(name, figures) {
+  const cells = data.evaluations.map(figures).map(([value, low, high]) => value === null ? ["–"] :
+    [brief(value, 4), ...(low === null ? [] : [make("small", {}, `${brief(low, 3)} to ${brief(high, 3)}`)])]);
+  return make("tr", {}, make("th", { scope: "row" }, name), ...cells.map((cell) => make("td", {}, ...cell)));
+}
+
+function curves(own) {
+  const judged = data.evaluations.filter(({ calibration }) => calibration);
+  if (!judged.length) return;
+  byId("judged").hidden = false;
+  byId("judged").querySelector("summary").textContent = `What ${own.cuts ? "is found at any threshold, and what " : ""}was said beside what happened`;
+  if (own.cuts) {
+    const what = String(own.positive);
+    byId("looked-for").textContent = what;
+    byId("cuts").hidden = false;
+    byId("cut").value = Math.round(100 * (own.threshold ?? 0.5));
+    byId("cut").addEventListener("input", cut);
+    cut();
+    byId("curves").append(chart("What is found", `up: ${what} found; across: others called ${what}; one point for each threshold`, [0, 1],
+      data.evaluations.map(({ cuts }) => cuts && { across: cuts.roc[0], up: cuts.roc[1] })));
+  }
+  const values = judged.flatMap(({ calibration: { said, found, low, high } }) => [...said, ...found, ...low, ...high]).filter((value) => value !== null);
+  const about = own.positive === null ? "the answer" : String(own.positive);
+  byId("curves").append(chart("What was said and what happened",
+    isClassifier ? `up: how often it was so; across: probability of ${about}; in tenths of the rows` : "up: true, on average; across: answered; in tenths of the rows",
+    isClassifier ? [0, 1] : [Math.min(...values), Math.max(...values)],
+    data.evaluations.map(({ calibration }) => calibration && { across: calibration.said, up: calibration.found, low: calibration.low, high: calibration.high })));
+}
+
+/* What is found at the threshold that was chosen. */
+function cut() {
+  const k = Number(byId("cut").value), [{ name, cuts: { hits, alarms } }] = data.evaluations, what = byId("looked-for").textContent;
+  byId("cut-now").textContent = (k / 100).toFixed(2);
+  byId("at-cut").replaceChildren(models(), ...FOUND.map((share, m) => line(share, ({ cuts }) =>
+    cuts ? [foundAt(cuts, k)[m], cuts.low[share]?.[k] ?? null, cuts.high[share]?.[k] ?? null] : [null, null, null])));
+  byId("found").textContent = `Of ${brief(hits[0], 6)} rows that are ${what} ${name} would find ${brief(hits[k], 6)}, and call ${brief(alarms[k], 6)} of ${brief(alarms[0], 6)} others so.`;
+}
+
+/* Curves of models in a square, with the diagonal where across and up are alike. */
+function chart(title, axes, [low, high], drawn) {
+  const place = (value) => 100 * (value - low) / (high - low || 1), at = (a, b) => `${place(a)} ${100 - place(b)}`;
+  const known = ({ across, up }) => across.map((value, k) => [value, up[k], k]).filter(([a, b]) => a !== null && b !== null);
+  const paths = drawn.flatMap((one, k) => !one ? [] : [
+    ...(one.low?.length ? [make("path", { class: `ends model-${k}`, d: known(one).map(([a, , j]) => `M${at(a, one.low[j])}V${100 - place(one.high[j])}`).join("") })] : []),
+    make("path", { class: `curve model-${k}`, d: known(one).map(([a, b], j) => (j ? "L" : "M") + at(a, b)).join("") }),
+    ...(one.low ? [make("path", { class: `points model-${k}`, d: known(one).map(([a, b]) => `M${at(a, b)}h0`).join("") })] : [])]);
+  const marks = [low, (low + high) / 2, high].flatMap((value) => [
+    make("text", { x: place(value), y: 107, "text-anchor": "middle" }, brief(value, 3)),
+    make("text", { x: -2, y: 101.5 - place(value), "text-anchor": "end" }, brief(value, 3))]);
+  return make("figure", {}, make("figcaption", {}, title),
+    make("svg", { viewBox: "-16 -4 124 114", role: "img", "aria-label": `${title}: ${axes}` },
+      make("path", { class: "axes", d: "M0 0V100H100M0 100L100 0" }), ...paths, ...marks), make("p", { class: "hint" }, axes));
+}
+
 function evaluation() {
   if (!data.evaluations.length) return;
   byId("evaluation").hidden = false;
-  const measures = Object.keys(data.evaluations[0].measures);
-  byId("measures").append(make("caption", {}, `On ${several(data.evaluations[0].n_rows, "row")} held out`),
-    make("tr", {}, make("th", {}, ""), ...measures.map((name) => make("th", { scope: "col" }, name))),
-    ...data.evaluations.map((one) => make("tr", {}, make("th", { scope: "row" }, one.name), ...measures.map((name) => make("td", {}, one.measures[name].toFixed(3))))));
+  const [own] = data.evaluations, measures = [...new Set(data.evaluations.flatMap((one) => Object.keys(one.measures)))];
+  const ends = own.resamples ? `; below each figure its 95 % interval, from ${own.resamples} resamples` : "";
+  byId("measures").append(make("caption", {}, `On ${several(own.n_rows, "row")} held out${ends}`), models(),
+    ...measures.map((name) => line(name, (one) => [one.measures[name] ?? null, ...(one.intervals[name] || [null, null])])));
   byId("faithful").textContent = data.faithful;
+  byId("meant").textContent = data.meant;
+  curves(own);
   byId("caution").textContent = data.verdict;
   byId("caution").hidden = !data.verdict;
   const confusion = data.evaluations[0].confusion;
@@ -555,4 +625,4 @@ lay();
 evaluation();
 start();
 arrange();
-window.sessc = { predict, changes, number };
+window.sessc = { predict, changes, number, foundAt };
