@@ -2,9 +2,12 @@ import csv
 import io
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,6 +26,17 @@ def test_demo_shows_scores_and_rules(capsys):
     shown = capsys.readouterr().out
     for words in ("logistic regression", "short rules", "Rule 2", "malignant", "worst radius", "Settings"):
         assert words in shown
+
+
+def test_the_demo_shows_rules_before_it_searches(capsys, monkeypatch):
+    def stopped(*_, **__):
+        raise ValueError("nothing was searched.")
+
+    monkeypatch.setattr("sessc.cli.demo.Model.fit", stopped)
+    started = time.perf_counter()
+    assert main(["demo"]) == 2
+    assert time.perf_counter() - started < 10
+    assert "Rule 1 (counts most for" in capsys.readouterr().out
 
 
 def test_mistakes_are_one_line(capsys):
@@ -139,6 +153,64 @@ def test_answers_go_to_a_file_or_as_json(folder, capsys, tmp_path):
     assert main(["predict", *given, "--out", str(tmp_path / "answers.csv")]) == 0
     rows = list(csv.DictReader(io.StringIO((tmp_path / "answers.csv").read_text(encoding="utf-8"))))
     assert [row["health"] for row in rows] == [row["health"] for row in answers]
+
+
+def test_columns_are_kept_beside_the_answers(folder, capsys, tmp_path):
+    model, rows = str(folder / "patients.rules.json"), (folder / "patients.csv").read_text().splitlines()[:5]
+    (tmp_path / "few.csv").write_text("\n".join(rows) + "\n")
+    given = ["predict", model, str(tmp_path / "few.csv"), "--keep", "id", "--keep", "health", "--keep", "age"]
+    assert main(given) == 0
+    found = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert list(found[0]) == ["id", "health", "age", "health (answer)", "p(ill)", "p(well)"]
+    truth = list(csv.DictReader(rows))
+    for name in ("id", "health", "age"):
+        assert [row[name] for row in found] == [row[name] for row in truth]
+    assert found[3]["age"] == ""
+    assert main([*given, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert [row["id"] for row in said] == ["id0", "id1", "id2", "id3"]
+    assert said[3]["age"] is None
+
+
+def test_no_spreadsheet_runs_an_answer(folder, capsys, tmp_path):
+    model = Model.load(folder / "patients.rules.json")
+    odd = replace(model.rules, classes=np.asarray(["=HYPERLINK(1)", "-1"]), target_name="@sum")
+    model.with_rules(odd).save(tmp_path / "odd.json")
+    (tmp_path / "new.csv").write_text("pressure,smoker,age,id\n150,yes,70,+A1\n110,no,30,-\n110,no,30,-3.5\n")
+    given = ["predict", str(tmp_path / "odd.json"), str(tmp_path / "new.csv"), "--keep", "id"]
+    assert main(given) == 0
+    shown = capsys.readouterr()
+    header, *rows = csv.reader(io.StringIO(shown.out))
+    assert header == ["id", "'@sum", "p(=HYPERLINK(1))", "p(-1)"]
+    assert [row[:2] for row in rows] == [["'+A1", "'=HYPERLINK(1)"], ["-", "-1"], ["-3.5", "-1"]]
+    assert "so that no spreadsheet runs them" in shown.err
+    assert main([*given, "--json"]) == 0
+    shown = capsys.readouterr()
+    assert [row["@sum"] for row in json.loads(shown.out)] == ["=HYPERLINK(1)", "-1", "-1"]
+    assert "spreadsheet" not in shown.err
+
+
+def test_numbers_beyond_all_that_was_seen_are_named(folder, capsys, tmp_path):
+    path, rules = str(folder / "patients.rules.json"), Model.load(folder / "patients.rules.json").rules
+    [low, high] = rules.summary.quantiles[[0, -1], rules.feature_names.index("pressure")]
+    (tmp_path / "new.csv").write_text(f"pressure,smoker,age\n{high:.0f},yes,40\n5000,no,40\n-7,no,40\n,no,40\n")
+    assert main(["predict", path, str(tmp_path / "new.csv")]) == 0
+    beyond = f"of pressure are beyond all that was seen, {low:.0f} to {high:.0f}, such as 5000; do not rely on"
+    assert f"2 cells {beyond} an answer there\n" in capsys.readouterr().err
+    assert main(["explain", path, str(tmp_path / "new.csv"), "--row", "2"]) == 0
+    assert f"1 cell {beyond.replace('are', 'is')} an answer there.\n" in capsys.readouterr().out
+    assert main(["explain", path, str(tmp_path / "new.csv"), "--row", "1"]) == 0
+    assert "beyond" not in capsys.readouterr().out
+
+
+def test_what_would_change_an_answer_lies_within_the_data(folder):
+    """As a carat of -0.16 does not."""
+    model = Model.load(folder / "patients.rules.json")
+    low, high = model.rules.summary.quantiles[[0, -1]]
+    for row in range(1, 40):
+        for change in model.explain(folder / "patients.csv", row).changes:
+            if not model.rules.layout.levels[change.feature]:
+                assert low[change.feature] <= change.value <= high[change.feature]
 
 
 def test_where_all_of_a_rule_is_shown_is_something_to_type_or_open(tmp_path, capsys, rng):
@@ -321,6 +393,14 @@ def test_a_number_is_predicted_and_said_in_json(folder, capsys, tmp_path):
             "sessc: --seed must be zero or more, got -1.",
         ),
         (
+            ["fit", "patients.csv", "--target", "health", "--seed", "4294967296"],
+            "sessc: --seed must be at most 4294967295, got 4294967296.",
+        ),
+        (
+            ["predict", "patients.rules.json", "new.csv", "--keep", "name"],
+            "sessc: there is no column 'name' to keep; there are pressure, smoker, age.",
+        ),
+        (
             ["fit", "patients.csv", "--target", "health", "--held-out", "1.5"],
             "sessc: --held-out must be a share of the rows between 0 and 1, got 1.5.",
         ),
@@ -335,7 +415,7 @@ def test_a_number_is_predicted_and_said_in_json(folder, capsys, tmp_path):
 def test_every_mistake_is_a_sentence(folder, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(folder)
     (folder / "one.csv").write_text("x,y\n" + "".join(f"{k % 7},a\n" for k in range(20)))
-    (folder / "none.csv").write_text("x,y\n" + "".join(f"{k % 7},{'a' if k % 3 else 'none'}\n" for k in range(20)))
+    (folder / "none.csv").write_text("x,y\n" + "".join(f"{k % 7},{'a' if k % 3 else 'NA'}\n" for k in range(20)))
     (folder / "few.csv").write_text("x,y\n1,a\n5,b\n3,a\n4,b\n")
     (folder / "odd.csv").write_text("age,smoker,pressure\n50,maybe,high\n")
     numbers = [f"{k / 7:.3f},{'ab'[k % 2] if k else ''}" for k in range(40)]
@@ -518,6 +598,29 @@ def test_progress_is_counted_where_there_is_no_bar(folder, monkeypatch, capsys, 
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_progress_is_said_now_and_then_where_there_is_no_terminal(folder, monkeypatch, capsys, tmp_path, form):
+    monkeypatch.setattr("sessc.cli.commands.OFTEN", 0.0)
+    given = ["fit", str(folder / "patients.csv"), "--target", "health", "--rules", "2", "--conditions", "1"]
+    assert main([*given, "--out", str(tmp_path / "m.json"), *form]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"fold 1 of at most \d+, after \d+ s", lines[0])
+    assert len(lines) > 1
+
+
+def test_a_search_may_be_given_little_time(folder, capsys, tmp_path):
+    given = ["fit", str(folder / "patients.csv"), "--target", "health", "--out", str(tmp_path / "m.json")]
+    assert main([*given, "--minutes", "1e-9"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(
+        r"candidates were compared in 1e-09 min, rules that were not tried: 2 linear, .*30 constant", said
+    )
+    assert "another run may get further and choose others" in said
+    assert Model.load(tmp_path / "m.json").rules.n_rules == 1
+    assert main([*given, "--minutes", "0"]) == 2
+    assert "minutes must be a positive number or None, got 0.0" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("texts", [("1_0", "10"), ("007", "7"), ("1e1", "10"), ("+1", "1"), ("-0", "0")])
 @pytest.mark.parametrize("task", [None, "classes"])
 def test_classes_whose_texts_differ_are_never_one(texts, task):
@@ -673,6 +776,23 @@ def test_closed_output_is_a_sentence(folder):
     assert found.stderr == (
         "sessc: standard output is closed, so nothing could be said; open it or send it to a file.\n"
     )
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only some systems have a disk that is always full")
+@pytest.mark.parametrize("redirected", ["2>&-", "2>/dev/full"])
+def test_notes_that_nobody_can_hear_are_not_among_the_answers(folder, redirected):
+    code = "import sys; from sessc.cli.main import main; raise SystemExit(main(sys.argv[1:]))"
+
+    def run(*given, where=""):
+        command = " ".join(map(shlex.quote, [sys.executable, "-c", code, *map(str, given)]))
+        return subprocess.run(["sh", "-c", f"{command} {where}"], capture_output=True, text=True, check=False)
+
+    given = ("predict", folder / "patients.rules.json", folder / "new.csv")
+    heard, unheard = run(*given), run(*given, where=redirected)
+    assert "missing cell" in heard.stderr
+    assert (unheard.returncode, unheard.stdout, unheard.stderr) == (0, heard.stdout, "")
+    wrong = run(given[0], given[1], folder / "nowhere.csv", where=redirected)
+    assert (wrong.returncode, wrong.stdout, wrong.stderr) == (2, "", "")
 
 
 def test_links_that_lead_nowhere_are_a_sentence(folder, tmp_path, capsys):

@@ -5,7 +5,7 @@ import pytest
 
 from sessc import Category, Model, Number, RuleBase
 from sessc.tables.cells import moment_in, number_in
-from sessc.tables.columns import CATEGORIES, DATES, NUMBERS, asked, remarks, typed
+from sessc.tables.columns import CATEGORIES, DATES, NUMBERS, asked, remarks, settled, typed
 from sessc.tables.columns import learn as learn_by_column
 from sessc.tables.reading import read
 
@@ -23,9 +23,44 @@ def write(path, text):
 
 @pytest.mark.parametrize(("suffix", "separator"), [(".csv", ","), (".csv", ";"), (".tsv", "\t"), (".txt", "\t")])
 def test_tables_are_read_with_their_missing_cells(tmp_path, suffix, separator):
-    lines = ["\ufeffage|name|note", '31|"a, b; c"|x', "NA| |?", "nan|null|None"]
+    lines = ["\ufeffage|name|note", '31|"a, b; c"|x', "NA| |?", "nan|null|N/A"]
     table = read(write(tmp_path / f"t{suffix}", "\n".join(lines).replace("|", separator)))
     assert table == {"age": ["31", None, None], "name": ["a, b; c", None, None], "note": ["x", None, None]}
+
+
+def test_texts_for_missing_cells_are_counted_and_chosen(tmp_path):
+    path, heard = write(tmp_path / "t.csv", "airbag,age\nnone,NA\nairbag,na\n?,-99\n,-99.0\n"), []
+    assert read(path, heard.append) == {
+        "airbag": ["none", "airbag", None, None],
+        "age": [None, None, "-99", "-99.0"],
+    }
+    assert heard == ["1 cell '?', 1 cell 'NA' and 1 cell 'na' count as missing"]
+    heard = []
+    chosen = read(path, heard.append, ["NONE", "-99"])
+    assert chosen == {"airbag": [None, "airbag", "?", None], "age": ["NA", "na", None, None]}
+    assert heard == ["1 cell 'none', 1 cell '-99' and 1 cell '-99.0' count as missing"]
+
+
+def test_what_stands_for_no_number_is_missing_among_numbers_and_dates_alone():
+    table = {
+        "age": ["31", ".", "-", "None"],
+        "visit": ["2020-01-31", "--", "2021-02-01", None],
+        "airbag": ["none", "airbag", ".", "none"],
+        "empty": [".", ".", None, "."],
+        "ward": ["1", "none", "2", "none"],
+    }
+    heard = []
+    found = settled(table, heard.append, ["ward"])
+    assert found == table | {"age": ["31", None, None, None], "visit": ["2020-01-31", None, "2021-02-01", None]}
+    assert heard == [
+        "1 cell '.', 1 cell '-' and 1 cell 'None' of age count as missing",
+        "1 cell '--' of visit counts as missing",
+    ]
+    columns = (Number("age"), Number("visit", is_date=True), Category("airbag", ("airbag", "none")))
+    asked_for = asked(table, columns, [True] * 3)
+    np.testing.assert_array_equal(asked_for["age"], [31.0, np.nan, np.nan, np.nan])
+    assert asked_for["airbag"].tolist() == ["none", "airbag", ".", "none"]
+    assert remarks(table, columns, [True, False, False]) == ["age: 3 missing cells count as unknown"]
 
 
 def test_a_cell_may_hold_a_line_break(tmp_path):
@@ -33,7 +68,7 @@ def test_a_cell_may_hold_a_line_break(tmp_path):
 
 
 def test_parquet_is_read_as_the_same_table(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install 'sessc[cli]'")
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install pyarrow")
     from pyarrow import parquet
 
     parquet.write_table(
@@ -45,7 +80,7 @@ def test_parquet_is_read_as_the_same_table(tmp_path):
 
 
 def test_the_index_of_a_data_frame_is_no_column(tmp_path):
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install 'sessc[cli]'")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install pyarrow")
     pandas = pytest.importorskip("pandas")
     said = []
     for index, name in (([5, 7], "__index_level_0__"), (pandas.Index(["p", "q"], name="who"), "who")):
@@ -58,7 +93,7 @@ def test_the_index_of_a_data_frame_is_no_column(tmp_path):
 
 
 def test_two_parquet_columns_of_one_name_are_called_that(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install 'sessc[cli]'")
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install pyarrow")
     from pyarrow import parquet
 
     parquet.write_table(pyarrow.table([[1], [2]], names=["a", "a"]), tmp_path / "t.parquet")
@@ -140,6 +175,27 @@ def test_many_texts_are_left_out_unless_they_are_called_categories():
     assert note == "town: 60 categories, of which 57 that few rows have count as one, 'other'"
     with pytest.raises(ValueError, match="name: left out, few rows have any of its 90 texts"):
         learn({"name": [f"n{k}" for k in range(90)]}, categorical=["name"])
+
+
+def test_categories_may_be_many_if_most_rows_have_a_common_one():
+    """As the states of a country, which were left out for being 51."""
+    kinds, [note] = learn({"state": [f"state {k}" for k in range(51)] * 20})
+    assert kinds == {"state": CATEGORIES}
+    assert note.startswith("state: 51 categories (")
+    rare = [f"street {k // 2}" for k in range(120)] + ["main street"] * 30 + ["high street"] * 30
+    with pytest.raises(ValueError, match=r"street: left out, most rows have one of 60 texts that are rare\."):
+        learn({"street": rare})
+    assert learn({"street": rare}, categorical=["street"])[0] == {"street": CATEGORIES}
+
+
+def test_numbers_that_may_only_name_rows_are_asked_about(rng):
+    asks = "id: a different whole number in every row; does it only name them? Then skip it"
+    numbers = [str(k) for k in 1000 + rng.permutation(40)]
+    assert learn({"id": numbers}) == ({"id": NUMBERS}, [asks])
+    assert learn({"id": [f"{k}.0" for k in numbers]})[1] == [asks]
+    assert learn({"id": [*numbers[1:], numbers[1]]})[1] == []
+    assert learn({"id": numbers[:19]})[1] == []
+    assert learn({"id": [f"{k}.5" for k in numbers]})[1] == []
 
 
 COLUMNS = (
@@ -398,7 +454,7 @@ def test_rules_about_numbers_read_them_alike():
     ],
 )
 def test_absurd_dates_are_a_sentence(tmp_path, kind, value):
-    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install 'sessc[cli]'")
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install pyarrow")
     from pyarrow import parquet
 
     unit = [] if kind == "date32" else ["us"] if kind == "timestamp" else ["ms"]
@@ -409,7 +465,7 @@ def test_absurd_dates_are_a_sentence(tmp_path, kind, value):
 
 
 def test_damaged_parquet_is_a_sentence_wherever_the_damage_is(tmp_path, rng):
-    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install 'sessc[cli]'")
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install pyarrow")
     from pyarrow import parquet
 
     texts, days = pyarrow.array(["x", "yy", "z"] * 40), pyarrow.array([1, 2, 3] * 40, pyarrow.date32())
@@ -434,3 +490,29 @@ def test_commas_stay_where_points_would_make_two_texts_one(tmp_path):
     table = read(tmp_path / "t.csv")
     assert table["size"][:2] == ["0.5", "1.5"]
     assert table["kind"][:3] == ["1,5", "1.5", "2,5"]
+
+
+def test_parquet_that_unpacks_to_more_than_memory_is_a_sentence(tmp_path, monkeypatch):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install pyarrow")
+    from pyarrow import parquet
+
+    table = pyarrow.table({"x": [1.0] * 2000, "y": ["a"] * 2000, "z": ["b" * 100] * 2000})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    monkeypatch.setattr("sessc.tables.reading.MOST_CELLS", 4000)
+    with pytest.raises(ValueError, match=r"has 2,000 rows of 3 columns, which is more than the 4,000 cells"):
+        read(tmp_path / "t.parquet")
+    assert set(read(tmp_path / "t.parquet", wanted=["x", "y"])) == {"x", "y"}
+    with pytest.raises(ValueError, match="2,000 rows of 3 columns"):
+        read(tmp_path / "t.parquet", wanted=["x", "nowhere"])
+
+
+def test_a_model_reads_of_parquet_what_its_rules_use(tmp_path, rng, monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed; pip install pyarrow")
+    table = pandas.DataFrame({"x": rng.normal(size=80), "waste": ["w" * 10] * 80})
+    table["y"] = np.where(table["x"] > 0, "a", "b")
+    model = Model.fit(table, "y", n_rules=2, conditions=1)
+    assert model.used == ["x"]
+    table.to_parquet(tmp_path / "t.parquet")
+    monkeypatch.setattr("sessc.tables.reading.MOST_CELLS", 80)
+    np.testing.assert_array_equal(model.predict(tmp_path / "t.parquet"), model.predict(table))

@@ -21,7 +21,7 @@ from sessc import (
 from sessc.rules.base import Cells
 from sessc.rules.conditions import grades, impacts
 
-plt = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed; pip install 'sessc[plot]'")
+plt = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed; pip install matplotlib")
 
 
 @pytest.fixture(autouse=True)

@@ -98,6 +98,14 @@ def is_inner(what):
     return inspect.ismodule(what) and what is not sessc.datasets
 
 
+def test_only_what_can_be_installed_is_said_to_be():
+    """The package is on no index, so that only a checkout or another package can be."""
+    root = README.parent
+    texts = [README, *root.glob("docs/*.md"), *root.glob("src/**/*.py"), *root.glob("tests/*.py")]
+    promised = "pip install 'sessc" + "["
+    assert [str(path) for path in texts if promised in read(path)] == []
+
+
 def test_every_public_name_is_in_the_table_of_the_readme():
     table = read(README).partition("## What is in it")[2]
     assert [name for name in PUBLIC if f"`{name}`" not in table] == []

@@ -83,7 +83,7 @@ def test_json(fitted):
 
 
 def test_skops(fitted):
-    skops = pytest.importorskip("skops.io", reason="skops is not installed; pip install 'sessc[export]'")
+    skops = pytest.importorskip("skops.io", reason="skops is not installed; pip install skops")
     model, X = fitted
     for one in (model, model.rules_):
         packed = skops.dumps(one)
@@ -93,7 +93,7 @@ def test_skops(fitted):
 
 
 def test_onnx_runtime(fitted):
-    pytest.importorskip("onnx", reason="onnx is not installed; pip install 'sessc[export]'")
+    pytest.importorskip("onnx", reason="onnx is not installed; pip install onnx")
     runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     model, X = fitted
     made = model.rules_.to_onnx().SerializeToString()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from formulas import weights
-from sessc import TSKClassifier, TSKRegressor
+from sessc import RuleBase, TSKClassifier, TSKRegressor
 from sessc.rows.columns import Category, Number
 from sessc.rules.base import Cells
 from sessc.rules.conditions import additions, is_whole, top
@@ -133,13 +133,14 @@ def test_a_row_may_come_in_any_form():
     model = TSKClassifier(3, random_state=0).fit(X, y)
     texts = {
         str(model.explain(row))
-        for row in (X.iloc[0], X.iloc[[0]], X.iloc[0].to_numpy(), dict(X.iloc[0]), list(X.iloc[0]))
+        for row in (
+            *(X.iloc[0], X.iloc[[0]], X.iloc[0].to_numpy(), dict(X.iloc[0]), list(X.iloc[0])),
+            *(X.iloc[0, ::-1], X.iloc[[0], ::-1], dict(X.iloc[0]) | {"beer": 1.0}),
+        )
     }
     assert len(texts) == 1
     with pytest.raises(ValueError, match="no value for 'alcohol'"):
         model.explain(dict.fromkeys(X.columns[1:], 0.0))
-    with pytest.raises(ValueError, match="'beer', which is no feature"):
-        model.explain(dict(X.iloc[0]) | {"beer": 1.0})
     with pytest.raises(ValueError, match="'alcohol' of X holds text such as 'high', and the model knows"):
         model.explain(dict(X.iloc[0]) | {"alcohol": "high"})
     with pytest.raises(ValueError, match="one row of 13 values, got 2 rows"):
@@ -147,7 +148,7 @@ def test_a_row_may_come_in_any_form():
     with pytest.raises(ValueError, match=r"one row of 13 values, got shape \(3,\)"):
         model.explain([1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="columns"):
-        model.explain(X.iloc[[0], ::-1])
+        model.explain(X.iloc[[0], 1:])
 
 
 def test_an_explanation_reads_from_the_answer_to_what_would_change_it():
@@ -303,3 +304,21 @@ def test_features_of_two_values_get_only_the_other():
         for rules in (FLAGS, AMOUNT):
             for change in rules.explain(row).changes:
                 assert change.feature == 4 or change.value == 1.0 - row[change.feature]
+
+
+@pytest.mark.parametrize(
+    ("x", "words"),
+    [
+        ([0.0] * 6, "1 more condition, which fits 100 %\n"),
+        ([1.0] * 6, "1 more condition, which fits 61 %\n"),
+        ([0.0] * 7, "2 more conditions, which fit 100 %\n"),
+        ([1.0] * 7, "2 more conditions, which fit 61 % or better\n"),
+    ],
+)
+def test_conditions_that_are_only_counted_are_counted_in_english(x, words):
+    n = len(x)
+    centers, names = np.stack([np.zeros(n), np.full(n, 2.0)]), tuple("abcdefg"[:n])
+    says = np.asarray([[[1.0, 0.0]], [[0.0, 1.0]]])
+    classes = {"classes": np.asarray(["no", "yes"])}
+    rules = RuleBase.bells(centers, np.ones((2, n)), says, np.zeros(n), np.ones(n), Softmax(), names, **classes)
+    assert words in str(rules.explain(x)).replace("\n\n", "\n")

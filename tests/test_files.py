@@ -16,6 +16,7 @@ from sklearn.datasets import load_diabetes, load_wine
 
 import sessc
 from sessc import RuleBase, TSKClassifier, TSKRegressor
+from sessc.cli.main import main
 from sessc.rows.columns import Category, Number
 from sessc.rules.base import Cells
 from sessc.rules.links import Identity
@@ -310,6 +311,7 @@ WRONG = {
     "levels must be a list for each column": ("summary", "levels", []),
     "missing must be zero or more": ("summary", "missing", [-0.5] * 5),
     "link and classes do not go together": ("link", "identity"),
+    "missing must be texts": ("missing", ["NA", 99]),
     "some numbers are too large or too small for float32": ("precision", "float32"),
 }
 
@@ -350,3 +352,43 @@ def test_estimators_that_files_may_hold_are_those_that_are_public():
 
 def is_estimator(kind):
     return isinstance(kind, type) and issubclass(kind, BaseEstimator)
+
+
+@pytest.mark.parametrize("value", [1e-170, 1e170, 1e300])
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("place", [("columns", 0, "scale"), ("rules", 0, "conditions", "size", "precision")])
+def test_numbers_that_cannot_be_squared_are_damage(value, precision, place):
+    """They were checked before they had their precision, and answers were nan."""
+    if value < 1 and place[-1] == "precision":
+        value = 1 / value
+    data = json.loads(json.dumps(DOCUMENTS[0])) | {"precision": precision}
+    *way, key = place
+    inside = data
+    for step in way:
+        inside = inside[step]
+    inside[key] = value
+    with pytest.raises(ValueError, match=f"damaged: some numbers are too large or too small for {precision}"):
+        loads(json.dumps(data))
+
+
+def test_names_command_no_terminal(tmp_path, capsys):
+    """Escape sequences are shown, not sent."""
+    odd = "\x1b]0;owned\x07"
+    text = json.dumps(DOCUMENTS[0]).replace(json.dumps("size"), json.dumps(f"size{odd}"))
+    text = text.replace('"ill"', json.dumps(f"ill{odd}")).replace('"red"', json.dumps(f"red{odd}"))
+    (tmp_path / "odd.json").write_text(text, encoding="utf-8")
+    cells = [f"size{odd},colour,fresh,ward,seen", f"41,red{odd},true,3,2022-01-01", "9e9,,true,3,2022-01-01"]
+    (tmp_path / "t.csv").write_text("\n".join(cells) + "\n", encoding="utf-8")
+    model, table = str(tmp_path / "odd.json"), str(tmp_path / "t.csv")
+    commands = [
+        ["info", model],
+        ["info", model, "--json"],
+        ["explain", model, table],
+        ["explain", model, "no\x1b"],
+    ]
+    for command in commands:
+        main(command)
+        shown = capsys.readouterr()
+        assert "\x1b" not in shown.out + shown.err
+    main(["predict", model, table])
+    assert "\x1b" not in capsys.readouterr().err

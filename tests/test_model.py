@@ -26,7 +26,7 @@ def write(table, path):
 
 
 def text(model):
-    return dumps(model.rules, model.evaluations)
+    return dumps(model.rules, model.evaluations, model.missing)
 
 
 def test_python_learns_what_the_command_line_learns(table, tmp_path, capsys):
@@ -52,6 +52,29 @@ def test_probabilities_are_those_of_the_rules(table):
     number = Model.fit(table, "size", n_rules=1)
     with pytest.raises(ValueError, match="the model predicts a number, and numbers have no probabilities"):
         number.predict_proba(table)
+
+
+def test_texts_for_missing_cells_are_said_chosen_and_remembered(table, tmp_path, capsys):
+    table["size"][0], table["size"][1], table["size"][2] = "-99", "NA", "."
+    table["colour"] = ["none" if colour == "green" else colour for colour in table["colour"]]
+    path = write(table, tmp_path / "t.csv")
+    given = ["fit", str(path), "--target", "answer", "--rules", "1", "--missing", "-99", "--missing", "NA"]
+    assert main(given) == 0
+    said = capsys.readouterr().out
+    assert f"{path}: 1 cell '-99' and 1 cell 'NA' count as missing.\n" in said
+    assert f"{path}: 1 cell '.' of size counts as missing.\n" in said
+    assert "size: 3 missing cells" in said
+    assert "colour: 3 categories (blue, none, red)" in said
+    model = Model.load(tmp_path / "t.rules.json")
+    assert model.missing == ("-99", "NA")
+    row = {"size": ["-99", "NA", "."], "colour": ["none", "red", "blue"]}
+    assert np.isnan(model.features(row)["size"]).all()
+    write(row, tmp_path / "new.csv")
+    assert main(["predict", str(tmp_path / "t.rules.json"), str(tmp_path / "new.csv")]) == 0
+    assert "1 cell '-99' and 1 cell 'NA' count as missing\n" in capsys.readouterr().err
+    heard = []
+    Model.fit(table, "answer", n_rules=1, say=heard.append)
+    assert heard[:2] == ["1 cell 'NA' counts as missing.", "1 cell '.' of size counts as missing."]
 
 
 def test_the_page_has_the_measures_and_raw_rows_to_start_from(table, tmp_path):

@@ -11,7 +11,7 @@ from sessc import Model, RuleBase, TSKClassifier, TSKRegressor
 from sessc.rows.columns import Category, Number
 from sessc.rules.links import Identity
 
-onnx = pytest.importorskip("onnx", reason="onnx is not installed; pip install 'sessc[export]'")
+onnx = pytest.importorskip("onnx", reason="onnx is not installed; pip install onnx")
 runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
 

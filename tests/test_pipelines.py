@@ -1,5 +1,7 @@
 """Rules behind scalers and encoders are said in the units of the table."""
 
+import importlib.util
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -286,3 +288,22 @@ def test_odd_but_legal_pipelines(wine):
         rules_of(make_pipeline(StandardScaler(), model()))
     with pytest.raises(ValueError, match="PCA has no rules"):
         rules_of(PCA(2).fit(X))
+
+
+def test_rules_take_the_raw_table_and_its_rows(people):
+    """Columns that never reach the model included, as the pipeline takes them."""
+    X = people["whole"].assign(name=[f"p{k}" for k in range(len(people["whole"]))])
+    steps = make_column_transformer((OneHotEncoder(), ["sex"]), (StandardScaler(), ["size"]))
+    fitted = make_pipeline(steps, model()).fit(X, X["color"] == "red")
+    rules = rules_of(fitted)
+    assert "name" not in rules.feature_names
+    forms = [X, X.iloc[:, ::-1], X.to_dict("list")]
+    if importlib.util.find_spec("polars"):
+        forms.append(importlib.import_module("polars").DataFrame(X.to_dict("list")))
+    if importlib.util.find_spec("pyarrow"):
+        forms.append(importlib.import_module("pyarrow").table(X.to_dict("list")))
+    for given in forms:
+        np.testing.assert_array_equal(rules(given), fitted.predict(X))
+    found = rules.explain(X.iloc[0])
+    assert found.answer == fitted.predict(X.iloc[[0]])[0]
+    assert str(found) == str(rules.explain(X.iloc[[0]])) == str(rules.explain(X.iloc[0].to_dict()))

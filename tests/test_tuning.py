@@ -535,3 +535,17 @@ def test_a_changed_cell_moves_few_rows_between_folds():
         tested.append([{tuple(row) for row in fold.X} for fold in folds])
     moved = sum(len(before - after) for before, after in zip(*tested, strict=True))
     assert 1 <= moved <= 2 * 5
+
+
+def test_a_search_ends_with_the_best_so_far(wine):
+    X, y = wine
+    settings = {"refine": 20, "random_state": 0}
+    hurried = TSKClassifierCV([2, 3, 5], order=0, minutes=1e-9, **settings).fit(X, y)
+    assert hurried.untried_ == [{"order": 0, "n_rules": 3}, {"order": 0, "n_rules": 5}]
+    assert {params["n_rules"] for params in hurried.cv_results_["params"]} == {2}
+    alone = TSKClassifierCV(2, order=0, **settings).fit(X, y)
+    np.testing.assert_array_equal(hurried.predict_proba(X), alone.predict_proba(X))
+    slow = TSKClassifierCV([2, 3], order=0, minutes=60, **settings).fit(X, y)
+    assert slow.untried_ == []
+    plain = TSKClassifierCV([2, 3], order=0, **settings).fit(X, y)
+    np.testing.assert_array_equal(slow.predict_proba(X), plain.predict_proba(X))

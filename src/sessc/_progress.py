@@ -1,8 +1,10 @@
-"""Progress through scikit-learn's callbacks, where they exist (1.9 and newer), or counted on a terminal."""
+"""Progress through scikit-learn's callbacks, where they exist (1.9 and newer), or counted where people see it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from time import monotonic
 from typing import Any, TextIO
 
 try:
@@ -16,7 +18,7 @@ except ImportError:  # scikit-learn before 1.9
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Progress", "count_on", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Progress", "count_on", "mutter_on", "with_callbacks"]
 
 
 def count_on(estimator: Any, terminal: TextIO) -> None:
@@ -28,6 +30,25 @@ def _count(terminal: TextIO, done: int | None, n_steps: int, task: str) -> None:
     line = "" if done is None else f"{task} {done} of at most {n_steps}"
     terminal.write(f"\r{line:<40}" + "\r" * (not line))
     terminal.flush()
+
+
+def mutter_on(estimator: Any, say: Callable[[str], Any], seconds: float) -> None:
+    """Have an estimator say how far it is, a line every so many seconds."""
+    estimator._count_steps = _Muttering(say, seconds)
+
+
+class _Muttering:
+    """Hears of every step and passes on few."""
+
+    def __init__(self, say: Callable[[str], Any], seconds: float):
+        self._say, self._seconds = say, seconds
+        self._started = self._last = monotonic()
+
+    def __call__(self, done: int | None, n_steps: int, task: str) -> None:
+        now = monotonic()
+        if done is not None and now - self._last >= self._seconds:
+            self._last = now
+            self._say(f"{task} {done} of at most {n_steps}, after {now - self._started:.0f} s")
 
 
 class Progress:

@@ -8,28 +8,35 @@ import io
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from .._progress import count_on
+import numpy as np
+
+from .._progress import count_on, mutter_on
 from .._writing import refuse_unwritable, write
 from ..report.evaluation import to_text
 from ..report.phrases import held
 from ..report.text import shortly
+from ..rules.conditions import beyond
 from ..rules.evaluation import Evaluation, verdict
-from ..rules.wording import count, one_line
+from ..rules.wording import count, one_line, unheard_of
 from ..tables.cells import number_in
 from ..tables.columns import remarks
 from ..tables.files import dumps
 from ..tables.model import Model
-from ..tables.reading import Table, only, read, refuse_no_file
+from ..tables.reading import MISSING, Table, only, refuse_no_file
 from .speech import aside, quiet, say
 
 __all__ = ["check_rules", "evaluate", "explain", "export", "fit", "info", "predict", "report"]
 
+FORMULAS = "=+-@\t\r"
+"""What texts begin with that spreadsheets run."""
+OFTEN = 10.0
+"""Seconds between words on progress to whoever is not at a terminal."""
 LINE = 110
 """Letters in a line of text."""
 
@@ -68,6 +75,7 @@ def _fitted(options: argparse.Namespace) -> Model:
         conditions=options.conditions,
         skip=options.skip,
         categorical=options.categorical,
+        missing=options.missing or MISSING,
         class_weight=None if options.unbalanced else "balanced",
         held_out=options.held_out,
         weight=options.weight,
@@ -78,9 +86,10 @@ def _fitted(options: argparse.Namespace) -> Model:
         prior=_prior(options.prior),
         positive=options.positive,
         threshold=options.threshold,
+        minutes=options.minutes,
         random_state=options.seed,
         say=quiet if options.json else say,
-        watch=quiet if options.json else _watch,
+        watch=_mutter if options.json else _watch,
     )
 
 
@@ -101,7 +110,8 @@ def _places(model: Model, out: Path, page: Path, lost: Mapping[Path, str]) -> di
     """Where model and page are, for machines; and the model itself if it is nowhere."""
     places = {"model": out, "report": page}
     said: dict[str, Any] = {name: None if path in lost else str(path) for name, path in places.items()}
-    return said | ({"rules": json.loads(dumps(model.rules, model.evaluations))} if out in lost else {})
+    whole = dumps(model.rules, model.evaluations, model.missing)
+    return said | ({"rules": json.loads(whole)} if out in lost else {})
 
 
 def _show_fitted(model: Model, asked: int | None) -> None:
@@ -113,9 +123,18 @@ def _show_fitted(model: Model, asked: int | None) -> None:
 
 
 def _watch(estimator: Any) -> None:
-    """Show progress to whoever sits at a terminal: as a bar, or where there is none as a counter."""
-    if not (sys.stdout.isatty() and _has_bar(estimator)) and sys.stderr.isatty():
+    """Show progress: on a terminal as a bar, or without one as a counter, and elsewhere as a line now and then."""
+    if sys.stdout.isatty() and _has_bar(estimator):
+        return
+    if sys.stderr.isatty():
         count_on(estimator, sys.stderr)
+    else:
+        _mutter(estimator)
+
+
+def _mutter(estimator: Any) -> None:
+    """Say now and then how far it is, beside what is printed."""
+    mutter_on(estimator, aside, OFTEN)
 
 
 def _has_bar(estimator: Any) -> bool:
@@ -161,7 +180,8 @@ def evaluate(options: argparse.Namespace) -> None:
     """Measure a model on another table."""
     if options.out:
         _check_new(options.out, options.model, options.data)
-    model, table = Model.load(options.model), read(options.data, aside)
+    model = Model.load(options.model)
+    table = model.read(options.data, aside)
     _say_unknown(model, table)
     found = model.evaluate(
         table,
@@ -194,15 +214,12 @@ def predict(options: argparse.Namespace) -> None:
     if options.out:
         _check_new(options.out, options.model, options.data)
     model, table = _read(options)
-    rules, X = model.rules, model.features(table)
+    kept = _kept(table, options.keep)
+    answers = _answers(model, table, kept)
     _say_unknown(model, table)
     _say_prior(model)
-    header, rows = [rules.target_name], rules(X).reshape(-1, 1).tolist()
-    if rules.classes is not None:
-        header += [f"p({label})" for label in rules.classes.tolist()]
-        rows = [row + odds for row, odds in zip(rows, rules.probabilities(X).tolist(), strict=True)]
-    if header[0] in header[1:]:
-        header[0] += " (answer)"
+    _say_beyond(model, table)
+    header, rows = [*kept, *answers], [list(row) for row in zip(*kept.values(), *answers.values(), strict=True)]
     text = _json(header, rows) if options.json else _csv(header, rows)
     if options.out:
         write(options.out, text)
@@ -210,14 +227,40 @@ def predict(options: argparse.Namespace) -> None:
         sys.stdout.write(text)
 
 
+def _kept(table: Table, names: Sequence[str]) -> Table:
+    """Columns that are to stand beside the answers."""
+    if unknown := [name for name in names if name not in table]:
+        raise ValueError(f"there is no column {unknown[0]!r} to keep; there are {', '.join(table)}.")
+    return {name: table[name] for name in names}
+
+
+def _answers(model: Model, table: Table, others: Iterable[str]) -> dict[str, list[Any]]:
+    """What is answered, by column, under names that no other column has."""
+    rules, X = model.rules, model.features(table)
+    odds = {}
+    if rules.classes is not None:
+        shares = rules.probabilities(X).T.tolist()
+        odds = {f"p({label})": column for label, column in zip(rules.classes.tolist(), shares, strict=True)}
+    found = {rules.target_name + " (answer)" * (rules.target_name in odds): rules(X).tolist()} | odds
+    return {name + " (answer)" * (name in others): column for name, column in found.items()}
+
+
 def _json(header: list[str], rows: list[list[Any]]) -> str:
     return json.dumps([dict(zip(header, row, strict=True)) for row in rows]) + "\n"
 
 
 def _csv(header: list[str], rows: list[list[Any]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    text, harmless = io.StringIO(), [[_harmless(cell) for cell in row] for row in [header, *rows]]
+    csv.writer(text, lineterminator="\n").writerows(harmless)
+    if harmless != [header, *rows]:
+        aside("texts that begin with =, +, -, @ or a tab have a ' before them, so that no spreadsheet runs them")
     return text.getvalue()
+
+
+def _harmless(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula; signs alone and numbers are none."""
+    is_formula = isinstance(cell, str) and len(cell) > 1 and cell[0] in FORMULAS and number_in(cell) is None
+    return f"'{cell}" if is_formula else cell
 
 
 def explain(options: argparse.Namespace) -> None:
@@ -233,7 +276,7 @@ def report(options: argparse.Namespace) -> None:
     model = Model.load(options.model)
     out = options.out or options.model.with_suffix(".html")
     _check_new(out, options.model, options.examples)
-    examples = options.examples and read(options.examples, aside)
+    examples = options.examples and model.read(options.examples, aside)
     model.to_html(out, title=options.title, examples=examples)
     print(json.dumps({"report": str(out)}) if options.json else f"Wrote {out}; open it in a browser.")
 
@@ -267,7 +310,7 @@ def info(options: argparse.Namespace) -> None:
 def _needed(model: Model) -> str:
     """Which columns a table to be answered for must have."""
     rules = model.rules
-    used = [one_line(name) for name, one in zip(rules.feature_names, rules.used, strict=True) if one]
+    used = [one_line(name) for name in model.used]
     rest = rules.n_features - len(used)
     others = f"; {count(rest, 'other column')} may be left out" if rest else ""
     needed = f"the columns {', '.join(used)}" if used else "no column"
@@ -288,7 +331,7 @@ def _about(model: Model) -> dict[str, Any]:
         "target": rules.target_name,
         "classes": None if rules.classes is None else rules.classes.tolist(),
         "columns": list(rules.feature_names),
-        "used": [name for name, one in zip(rules.feature_names, rules.used, strict=True) if one],
+        "used": model.used,
         "n_rules": rules.n_rules,
         "order": rules.order,
         "conditions": rules.n_conditions.tolist(),
@@ -310,7 +353,8 @@ def _measured(evaluations: Mapping[str, Evaluation]) -> dict[str, Any]:
 
 def _read(options: argparse.Namespace) -> tuple[Model, Table]:
     model, prior = Model.load(options.model), _prior(options.prior)
-    return model if prior is None else model.with_prior(prior), read(options.data, aside)
+    model = model if prior is None else model.with_prior(prior)
+    return model, model.read(options.data, aside, [*model.used, *getattr(options, "keep", ())])
 
 
 def _say_unknown(model: Model, table: Table) -> None:
@@ -326,3 +370,12 @@ def _say_prior(model: Model) -> None:
         assert summary is not None
         others = summary.shares is not None and abs(summary.prior - summary.shares).max() >= 0.01
         aside(sentence[:-1] + ("; for classes as common as in the data add --prior data" if others else ""))
+
+
+def _say_beyond(model: Model, table: Table) -> None:
+    """Which numbers are unlike all that rules were learned from."""
+    rules = model.rules
+    cells = np.asarray(rules.cells(model.features(table)))
+    far = beyond(rules, cells)
+    for j in np.flatnonzero(far.any(axis=0) & rules.used).tolist():
+        aside(unheard_of(rules, j, cells[far[:, j], j]))

@@ -11,7 +11,7 @@ from sessc_command import INTERRUPTED
 
 from ..tables.errors import ParameterError, TableError
 from .parser import parser
-from .speech import speak_plainly, stop_talking
+from .speech import aside, mind_closed_ears, speak_plainly, stop_talking
 
 __all__ = ["main"]
 
@@ -23,11 +23,9 @@ OTHERWISE_CALLED = {"random_state": "--seed", "n_rules": "--rules"}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the ``sessc`` command; returns its exit code."""
+    mind_closed_ears()
     if sys.stdout is None:  # closed by whoever started it
-        print(
-            "sessc: standard output is closed, so nothing could be said; open it or send it to a file.",
-            file=sys.stderr,
-        )
+        aside("sessc: standard output is closed, so nothing could be said; open it or send it to a file.")
         return WRONG
     speak_plainly()
     options = parser().parse_args(arguments)
@@ -39,16 +37,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError as error:
         if error.filename is not None:  # the reader of a pipe that was named left, and has not all of it
-            print(f"sessc: {_of_system(error)}", file=sys.stderr)
+            aside(f"sessc: {_of_system(error)}")
             return WRONG
-        stop_talking()
+        stop_talking(sys.stdout)
         return 0
     except (ValueError, OSError, ImportError) as error:
-        print(f"sessc: {_said(error)}", file=sys.stderr)
+        aside(f"sessc: {_said(error)}")
         try:
             sys.stdout.flush()
         except OSError:
-            stop_talking()
+            stop_talking(sys.stdout)
         return WRONG
 
 

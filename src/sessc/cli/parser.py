@@ -23,6 +23,7 @@ EXAMPLES = {
   sessc fit patients.csv --target diagnosis
   sessc fit patients.csv --target diagnosis --rules 4 --conditions 3      few and short rules
   sessc fit patients.csv --target diagnosis --skip name --skip "post code" --categorical ward
+  sessc fit patients.csv --target diagnosis --missing NA --missing -99
   sessc fit visits.csv --target diagnosis --group patient --weight n      no patient in both learning and testing
   sessc fit visits.csv --target diagnosis --by date --after 2020-01-01      learn from before, test on after
   sessc fit patients.csv --target diagnosis --test other.csv --prior data --positive ill --threshold 0.2
@@ -33,7 +34,7 @@ EXAMPLES = {
 """,
     "predict": """\
   sessc predict patients.rules.json new.csv
-  sessc predict patients.rules.json new.csv --out answers.csv
+  sessc predict patients.rules.json new.csv --keep patient --out answers.csv
 """,
     "explain": """\
   sessc explain patients.rules.json new.csv --row 3
@@ -93,6 +94,8 @@ def parser() -> argparse.ArgumentParser:
     again: dict[str, Any] = {"action": "append", "default": [], "metavar": "COLUMN"}
     fit.add_argument("--skip", **again, help="a column to leave out; repeat for more")
     fit.add_argument("--categorical", **again, help="a column of names, be they numbers or many; repeat for more")
+    texts = "a text that stands for a missing cell, instead of NA, NaN, null, ? and the like; repeat for more"
+    fit.add_argument("--missing", action="append", metavar="TEXT", help=texts)
     fit.add_argument(
         "--unbalanced", action="store_true", help="let common classes weigh more (default: all weigh the same)"
     )
@@ -106,6 +109,8 @@ def parser() -> argparse.ArgumentParser:
         "--test", type=Path, metavar="TABLE", help="a table of rows to test on, instead of rows held out"
     )
     _ask_about_classes(fit)
+    much = "stop searching after so long and take the best so far, which another run may not find again"
+    fit.add_argument("--minutes", type=float, metavar="M", help=much)
     fit.add_argument("--seed", type=int, default=0, help="of the random choices (default: 0)")
     fit.add_argument("--out", type=Path, metavar="FILE", help="the model (default: beside the data)")
     fit.add_argument("--report", type=Path, metavar="FILE", help="the report page (default: beside the model)")
@@ -123,6 +128,8 @@ def parser() -> argparse.ArgumentParser:
     predict = command("predict", commands.predict, "answer for every row of a table, as CSV", "model", "data")
     _ask_for_prior(predict)
     predict.add_argument("--out", type=Path, metavar="FILE", help="where to (default: the screen)")
+    beside = {**again, "help": "a column of the table to keep beside the answers, such as names; repeat for more"}
+    predict.add_argument("--keep", **beside)
     predict.add_argument("--json", action="store_true", help="print a JSON list instead of CSV")
 
     explain = command("explain", commands.explain, "say why one row is answered as it is", "model", "data")

@@ -6,9 +6,9 @@ import codecs
 import io
 import os
 import sys
-from typing import Any
+from typing import Any, TextIO
 
-__all__ = ["aside", "quiet", "say", "speak_plainly", "stop_talking"]
+__all__ = ["aside", "mind_closed_ears", "quiet", "say", "speak_plainly", "stop_talking"]
 
 PLAIN = {"±": "+/-", "–": "-", "²": "2"}
 """Letters that not every stream has."""
@@ -33,20 +33,34 @@ def _plainly(error: UnicodeError) -> tuple[str, int]:
 def say(text: str) -> None:
     """Tell whoever is reading; work goes on if nobody is."""
     try:
-        print(text, flush=True)
+        print(_tame(text), flush=True)
     except BrokenPipeError:
-        stop_talking()
+        stop_talking(sys.stdout)
 
 
 def aside(note: str) -> None:
-    """What is worth knowing but no part of the answer."""
-    print(note, file=sys.stderr)
+    """What is worth knowing but no part of the answer; work goes on if nobody hears it."""
+    try:
+        print(_tame(note), file=sys.stderr, flush=True)
+    except OSError:
+        stop_talking(sys.stderr)
+
+
+def _tame(text: str) -> str:
+    """Text in which names of columns and files command no terminal."""
+    return "".join(one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in text)
 
 
 def quiet(*_: Any) -> None:
     """Say nothing."""
 
 
-def stop_talking() -> None:
-    """Nobody hears what is left to say, so at exit nothing is."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def stop_talking(stream: TextIO) -> None:
+    """Nobody hears what is left to say there, so at exit nothing is."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def mind_closed_ears() -> None:
+    """Let notes go nowhere if standard error is closed: Python would print them among the answers."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (open as long as the process runs)

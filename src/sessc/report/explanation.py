@@ -8,16 +8,18 @@ import numpy as np
 
 from ..rows.columns import Category
 from ..rules.base import RuleBase
-from ..rules.conditions import places
+from ..rules.conditions import beyond, places
 from ..rules.explanation import Change, Explanation, step
 from ..rules.links import Softmax
-from ..rules.wording import amount, cell, condition, count, day, limit, listed, one_line, output_names
+from ..rules.wording import amount, cell, condition, count, day, limit, listed, one_line, output_names, unheard_of
 from .phrases import UNITS, held
 
 __all__ = ["explanation_to_data", "to_text"]
 
 FEW, MANY = 3, 5
 """Terms of a linear rule and changes, and conditions, that are shown."""
+SURE = 0.995
+"""What is shown as 100 %."""
 FAINT = 0.01
 """Rules that count less than this are only counted."""
 
@@ -25,7 +27,7 @@ FAINT = 0.01
 def to_text(explanation: Explanation) -> str:
     """Which rules fired and why, what each adds, and what would change the answer."""
     rules = explanation.rules
-    parts = [_answer(explanation)]
+    parts = ["\n".join([_answer(explanation), *_strange(explanation)])]
     heard = [int(r) for r in np.argsort(-explanation.firing, kind="stable") if explanation.firing[r] >= FAINT]
     parts += ["\n".join([_title(explanation, r), *_reasons(explanation, r)]) for r in heard]
     if silent := [r for r in range(rules.n_rules) if r not in heard]:
@@ -41,6 +43,13 @@ def to_text(explanation: Explanation) -> str:
     elif rules.classes is not None:
         parts.append("No feature moved alone within the data would change the answer.")
     return "\n\n".join(parts)
+
+
+def _strange(explanation: Explanation) -> list[str]:
+    """Sentences on what the row has that was never seen."""
+    rules, x = explanation.rules, explanation.x
+    far = np.flatnonzero(beyond(rules, x[None, :])[0] & rules.used)
+    return [unheard_of(rules, int(j), x[j : j + 1]) + "." for j in far]
 
 
 def _grouped(explanation: Explanation) -> list[list[Change]]:
@@ -116,7 +125,9 @@ def _reasons(explanation: Explanation, r: int) -> list[str]:
     worst = [int(j) for j in np.argsort(grades, kind="stable") if asked[j]]
     lines = [f"  {_asked(explanation, r, j)}, fits {_percent(grades[j])}" for j in worst[:MANY]]
     if rest := worst[MANY:]:
-        lines.append(f"  {count(len(rest), 'more condition')}, which fit {_percent(grades[rest[0]])} or better")
+        others = f"{count(len(rest), 'more condition')}, which fit{'s' * (len(rest) == 1)}"
+        better = " or better" if len(rest) > 1 and grades[rest[0]] < SURE else ""
+        lines.append(f"  {others} {_percent(grades[rest[0]])}{better}")
     return lines + (_terms(explanation, r) if rules.order == 1 else [])
 
 

@@ -41,7 +41,7 @@ def to_onnx(rules: RuleBase) -> ModelProto:
     try:
         import onnx
     except ImportError:
-        raise ImportError("to_onnx needs the onnx package; pip install 'sessc[export]'.") from None
+        raise ImportError("to_onnx needs the onnx package; pip install onnx.") from None
     graph = _Graph(rules)
     model = onnx.helper.make_model(
         graph.made(),

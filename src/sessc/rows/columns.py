@@ -26,6 +26,7 @@ __all__ = [
     "Tally",
     "cell_type",
     "cells_of",
+    "chosen",
     "columns_of_parts",
     "default_names",
     "few",
@@ -148,6 +149,15 @@ def named(X: Any) -> tuple[str, ...]:
     """The names of a frame's columns."""
     names = X.keys() if isinstance(X, Mapping) else getattr(X, "column_names", None) or X.columns
     return tuple(map(str, names))
+
+
+def chosen(X: Any, names: Sequence[str]) -> Any:
+    """The columns of a frame that have these names, in this order; the frame as it is, unless it has each once."""
+    there = named(X)
+    if there == tuple(names) or any(there.count(name) != 1 for name in names):
+        return X
+    columns = dict(zip(there, _each_column(X), strict=True))
+    return {name: columns[name] for name in names}
 
 
 def is_plain_frame(X: Any) -> bool:

@@ -27,8 +27,8 @@ It is weight and not rows that count, as for all else; everything in the paper w
 
 
 FAR = 8
-"""Standard deviations beyond which a row may have drawn the mean away from all others, as one of more than the square
-of this number can."""
+"""Standard deviations beyond which a row may have drawn the mean away from all others, as one of more than the
+square of this number can."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from .._array import Array, array_namespace, clip, is_foreign, like, softmax
 from .._runtime import cached_property
 from ..rows.base import Samples
 from ..rows.clean import plain_table, refuse_extremes
-from ..rows.columns import Column, Number, cells_of, default_names, is_frame, named
+from ..rows.columns import Column, Number, cells_of, chosen, default_names, is_frame, named
 from ..rows.layout import Layout
 from ..rows.target import class_of
 from .forms import Forms
@@ -278,10 +278,13 @@ class RuleBase(Forms):
         return np.where(np.asarray(self.layout.levels) > 0, common, self.summary.medians)
 
     def cells(self, X: Any) -> Array:
-        """A table as the rules see it: numbers, codes of levels, and NaN for what is missing or was never seen."""
+        """A table as the rules see it: numbers, codes of levels, and NaN for what is missing or was never seen.
+
+        A frame may have its columns in any order, and others beside.
+        """
         if isinstance(X, Cells):
             return X.values
-        X = plain_table(X)
+        X = chosen(X, self.feature_names) if is_frame(X) else plain_table(X)
         names = named(X) if is_frame(X) else self.feature_names
         if names != self.feature_names and self.feature_names != default_names(self.n_features):
             raise ValueError(f"X has the columns {names}, and the rules are about {self.feature_names}.")

@@ -20,6 +20,7 @@ __all__ = [
     "Reading",
     "additions",
     "asks",
+    "beyond",
     "grades",
     "impacts",
     "is_whole",
@@ -102,6 +103,15 @@ def seen_range(rules: RuleBase, column: int) -> tuple[float, float]:
     if rules.limits is not None:
         low, high = max(low, rules.limits[0, column]), min(high, rules.limits[1, column])
     return float(low), float(high)
+
+
+def beyond(rules: RuleBase, cells: np.ndarray) -> np.ndarray:
+    """Which cells (n, J) are numbers below or above all that rules were learned from, as far as that is known."""
+    if rules.summary is None:
+        return np.zeros(cells.shape, bool)
+    low, high = rules.summary.quantiles[[0, -1]]
+    is_number = np.asarray(rules.layout.levels) == 0
+    return is_number & ((cells < low) | (cells > high))
 
 
 def places(rules: RuleBase, column: int) -> np.ndarray:

@@ -240,11 +240,18 @@ def whole(data: dict[str, Any], *, conditions: Conditions, classes: np.ndarray |
         parts |= {name: parts[name].astype(precision) for name in NUMBERS}
         asked = Conditions(*(part.astype(precision) for part in conditions))
     numbers = (*asked, *(parts[name] for name in NUMBERS))
-    if not all(np.all(np.isfinite(part)) for part in numbers) or np.any(parts["scale"] <= 0):
+    if not all(_has_squares(part) for part in numbers) or not np.all(
+        parts["scale"] > np.finfo(precision).tiny ** 0.5
+    ):
         raise Damaged(f"some numbers are too large or too small for {precision}")
     parts |= {"target_name": read_text(data, "target"), "edits": tuple(read_texts(data, "edits"))}
     parts |= dict(zip(("constants", "linear", "precisions", "unknown"), asked, strict=True))
     return RuleBase(**parts, link=link, classes=classes)
+
+
+def _has_squares(part: np.ndarray) -> bool:
+    """Whether numbers can be squared, as formulas do, in the precision that they have by now."""
+    return bool(np.all(np.abs(part) < np.finfo(part.dtype).max ** 0.5))
 
 
 def _read_columns(data: dict[str, Any]) -> tuple[Column, ...]:

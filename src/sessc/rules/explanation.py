@@ -127,10 +127,8 @@ def _by_name(rules: RuleBase, x: Any) -> dict[str, Any]:
             raise ValueError(f"explain takes one row of {len(names)} values, got shape {row.shape}.")
         return dict(zip(names, row, strict=True))
     given = {str(name): x[name] for name in x.keys()}  # noqa: SIM118 (a Series goes through its values)
-    extra, lacking = set(given) - set(names), set(names) - set(given)
-    if extra or lacking:
-        what = f"no value for {min(lacking)!r}" if lacking else f"{min(map(str, extra))!r}, which is no feature"
-        raise ValueError(f"the row has {what}; the rules are about {', '.join(names)}.")
+    if lacking := [name for name in names if name not in given]:
+        raise ValueError(f"the row has no value for {lacking[0]!r}; the rules are about {', '.join(names)}.")
     return {name: given[name] for name in names}
 
 

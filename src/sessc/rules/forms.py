@@ -32,7 +32,8 @@ class Forms:
         Parameters
         ----------
         x : array of shape (n_features,), mapping of feature names to cells, or table of one row
-            Cells are as in the data: numbers, text, and None or NaN where something is not known.
+            Cells are as in the data: numbers, text, and None or NaN where something is not known. Where they have
+            names there may be others.
 
         Returns
         -------

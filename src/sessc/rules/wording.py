@@ -26,6 +26,7 @@ __all__ = [
     "one_line",
     "output_names",
     "quoted",
+    "unheard_of",
 ]
 
 MOST_DIGITS = 5
@@ -209,6 +210,15 @@ def cell(rules: RuleBase, column: int, value: float, unit: float | None = None) 
     return f"{value:.0f}" if value == round(value) and is_whole(rules, column) else number(value, unit)
 
 
+def unheard_of(rules: RuleBase, column: int, cells: np.ndarray) -> str:
+    """A sentence on numbers of one column that are beyond all that rules were learned from."""
+    assert rules.summary is not None
+    low, high = (cell(rules, column, end) for end in rules.summary.quantiles[[0, -1], column])
+    are = "is" if len(cells) == 1 else "are"
+    what = f"{count(len(cells), 'cell')} of {one_line(rules.feature_names[column])} {are} beyond all that was seen"
+    return f"{what}, {low} to {high}, such as {cell(rules, column, cells[0])}; do not rely on an answer there"
+
+
 def day(value: float, unit: float = 1.0) -> str:
     """Days since 1970 as a date, to the minute where that matters."""
     precision, days = ("D", round(value)) if unit >= 1 else ("m", value)
@@ -254,4 +264,5 @@ def count(n: int, noun: str) -> str:
 
 
 def one_line(name: Any) -> str:
-    return " ".join(str(name).split())
+    """A name without line breaks, and without what would command a terminal."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in " ".join(str(name).split()))

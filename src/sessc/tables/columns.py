@@ -27,7 +27,7 @@ from .cells import (
     written_with_comma,
 )
 from .errors import TableError
-from .reading import Table
+from .reading import Table, count_of, unheard
 
 __all__ = [
     "Columns",
@@ -40,13 +40,18 @@ __all__ = [
     "refuse_slips",
     "remarks",
     "remedy",
+    "settled",
     "slips",
     "typed",
     "unseen",
 ]
 
-FEW_CATEGORIES, MOST_CATEGORIES = 10, 50
-"""Categories that are never, and always, too many for half the number of rows."""
+FEW_CATEGORIES, MOST_RARE = 10, 0.5
+"""Categories that are never too many, and the share of the rows that more of them, or all rare ones, may have."""
+NO_NUMBER = frozenset({".", "-", "--", "none"})
+"""What stands for a missing cell where all others are numbers or dates, and is a text like any other elsewhere."""
+SURELY_DIFFERENT = 20
+"""As many numbers as are different by chance alone in few columns."""
 FEW_CELLS = 3
 """Cells that are quoted in a complaint."""
 ZEROS_IN_FRONT = re.compile(r"[+-]?(0*(?=\d))?", re.ASCII)
@@ -124,13 +129,20 @@ def _judged(
     if _counts_rows(numbers, [row for row, _ in known]):
         return None, f"{name}: left out, it only counts the rows"
     if not (is_asked or is_code) and None not in numbers:
-        return NUMBERS, None
+        return NUMBERS, _names_rows(name, texts)
     if not is_asked and None not in map(moment_in, different):
         first, *_, last = (str(moment_in(cell))[:10] for cell in different)
         return DATES, f"{name}: dates from {first} to {last}"
-    if not is_asked and len(different) > min(MOST_CATEGORIES, max(FEW_CATEGORIES, 0.5 * len(texts))):
+    if not is_asked and len(different) > max(FEW_CATEGORIES, MOST_RARE * len(texts)):
         return None, f"{name}: left out, it has {len(different)} different texts in {len(texts)} rows"
-    return _judged_category(name, cells, different)
+    return _judged_category(name, cells, different, 1.0 if is_asked else MOST_RARE)
+
+
+def _names_rows(name: str, texts: Sequence[str]) -> str | None:
+    """A question about numbers that may be names of rows, such as those of patients."""
+    if len(set(texts)) < max(len(texts), SURELY_DIFFERENT) or not all(map(str.isdecimal, texts)):
+        return None
+    return f"{name}: a different whole number in every row; does it only name them? Then skip it"
 
 
 def _always(different: Sequence[str], absent: int) -> str:
@@ -144,7 +156,7 @@ def _counts_rows(numbers: list[float | None], rows: Sequence[int]) -> bool:
 
 
 def _judged_category(
-    name: str, cells: Sequence[str | None], different: Sequence[str]
+    name: str, cells: Sequence[str | None], different: Sequence[str], most_rare: float
 ) -> tuple[Kind | None, str | None]:
     """Categories, if enough rows have some of them, with a note on which count by themselves."""
     [column] = settle_columns([name], tally(raw_columns(typed({name: cells}, {name: CATEGORIES})), None))
@@ -152,12 +164,39 @@ def _judged_category(
     if column.n_levels < 2:
         rest = f"all but a few rows have {column.levels[0]!r}" if column.levels else None
         return None, f"{name}: left out, {rest or f'few rows have any of its {len(different)} texts'}"
+    if len(different) > FEW_CATEGORIES and _share_of(column.pool or (), cells) > most_rare:
+        return None, f"{name}: left out, most rows have one of {len(column.pool or ())} texts that are rare"
     note = f"{name}: {len(different)} categories"
     rare = len(different) - len(column.levels)
     if not rare:
         return CATEGORIES, f"{note} ({shorten(listed(different), 50)})"
     fate = "missing" if column.pool is None else f"one, {column.labels[-1]!r}"
     return CATEGORIES, f"{note}, of which {rare} that few rows have {'counts' if rare == 1 else 'count'} as {fate}"
+
+
+def _share_of(texts: Iterable[str], cells: Sequence[str | None]) -> float:
+    """The share of the cells that are filled which hold one of these."""
+    of, known = set(texts), [code(cell) for cell in cells if cell is not None]
+    return sum(cell in of for cell in known) / len(known)
+
+
+def settled(table: Table, say: Callable[[str], Any] = unheard, sure: Iterable[str] = ()) -> Table:
+    """A table in which no column of numbers or dates holds a text for what is missing; of some it is sure."""
+    return {name: cells if name in set(sure) else _settled(name, cells, say) for name, cells in table.items()}
+
+
+def _settled(name: str, cells: list[str | None], say: Callable[[str], Any]) -> list[str | None]:
+    gaps = Counter(cell for cell in cells if cell is not None and cell.lower() in NO_NUMBER)
+    rest = {cell for cell in cells if cell is not None} - gaps.keys()
+    is_one_kind = any(all(kind.says(cell) is not None for cell in rest) for kind in (NUMBERS, DATES))
+    if not (gaps and rest and is_one_kind):
+        return cells
+    say(f"{count_of(gaps)} of {name} count{'s' * (gaps.total() == 1)} as missing")
+    return _without(cells, NO_NUMBER)
+
+
+def _without(cells: Sequence[str | None], texts: frozenset[str]) -> list[str | None]:
+    return [None if cell is None or cell.lower() in texts else cell for cell in cells]
 
 
 def typed(table: Mapping[str, Sequence[str | None]], kinds: Kinds) -> Columns:
@@ -182,11 +221,16 @@ def asked(table: Table, columns: Sequence[Column], used: Iterable[bool], first: 
     n_rows = len(next(iter(table.values()), ()))
     found = {}
     for column in columns:
-        cells = table.get(column.name, [None] * n_rows)
+        cells = _meant(column, table.get(column.name, [None] * n_rows))
         if column.name in needed:
             _refuse_others(column, cells, first)
         found[column.name] = _known(column, cells)
     return found
+
+
+def _meant(column: Column, cells: Sequence[str | None]) -> Sequence[str | None]:
+    """Cells without what stands for a missing one in such a column."""
+    return cells if isinstance(column, Category) else _without(cells, NO_NUMBER)
 
 
 def _kind_of(column: Column) -> Kind:
@@ -243,7 +287,7 @@ def remarks(table: Table, columns: Sequence[Column], used: Iterable[bool]) -> li
     """What of a table counts as unknown, for people."""
     found = []
     for column in (column for column, one in zip(columns, used, strict=True) if one):
-        cells = table.get(column.name, [])
+        cells = _meant(column, table.get(column.name, []))
         if absent := sum(cell is None for cell in cells):
             verb = "counts" if absent == 1 else "count"
             found.append(f"{column.name}: {count(absent, 'missing cell')} {verb} as unknown")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,15 @@ from .._version import __version__
 from .._writing import write
 from ..rules import document, version1
 from ..rules.base import RuleBase
-from ..rules.document import FORMAT, VERSION, Damaged, evaluations_from_data, evaluations_to_data, read_list
+from ..rules.document import (
+    FORMAT,
+    VERSION,
+    Damaged,
+    evaluations_from_data,
+    evaluations_to_data,
+    read_list,
+    read_texts,
+)
 from ..rules.evaluation import Evaluation
 
 __all__ = ["Contents", "dumps", "load", "load_evaluation", "loads", "save", "save_evaluation"]
@@ -29,11 +37,18 @@ class Contents(NamedTuple):
 
     rules: RuleBase
     evaluations: dict[str, Evaluation]
+    missing: tuple[str, ...] | None
+    """Texts that stand for a missing cell; None in files of rules alone."""
 
 
-def save(rules: RuleBase, path: str | os.PathLike, evaluations: Mapping[str, Evaluation] | None = None) -> None:
-    """Write rules to a file, with what was measured of them."""
-    write(path, dumps(rules, evaluations))
+def save(
+    rules: RuleBase,
+    path: str | os.PathLike,
+    evaluations: Mapping[str, Evaluation] | None = None,
+    missing: Sequence[str] | None = None,
+) -> None:
+    """Write rules to a file, with what was measured of them and how raw tables spell a missing cell."""
+    write(path, dumps(rules, evaluations, missing))
 
 
 def load(path: str | os.PathLike) -> Contents:
@@ -70,9 +85,14 @@ def load_evaluation(path: str | os.PathLike) -> Evaluation:
     return replace(own, beside=dict(beside))
 
 
-def dumps(rules: RuleBase, evaluations: Mapping[str, Evaluation] | None = None) -> str:
-    """Rules as JSON text, with what was measured of them."""
-    data = document.to_data(rules) | {"evaluations": evaluations_to_data(evaluations or {})}
+def dumps(
+    rules: RuleBase,
+    evaluations: Mapping[str, Evaluation] | None = None,
+    missing: Sequence[str] | None = None,
+) -> str:
+    """Rules as JSON text, with what was measured of them and how raw tables spell a missing cell."""
+    spelled = {} if missing is None else {"missing": list(missing)}
+    data = document.to_data(rules) | spelled | {"evaluations": evaluations_to_data(evaluations or {})}
     return _written(data) + "\n"
 
 
@@ -101,7 +121,8 @@ def loads(text: str, name: str = "the text") -> Contents:
             "try a newer one."
         )
     try:
-        return Contents(READERS[version](data), evaluations_from_data(read_list(data, "evaluations")))
+        missing = tuple(read_texts(data, "missing")) if "missing" in data else None
+        return Contents(READERS[version](data), evaluations_from_data(read_list(data, "evaluations")), missing)
     except Damaged as damage:
         raise ValueError(f"{name} is damaged: {damage}.") from None
 

@@ -12,11 +12,11 @@ import numpy as np
 from ..rules.base import RuleBase
 from ..rules.evaluation import Evaluation
 from ..rules.explanation import Explanation
-from .columns import asked
+from .columns import asked, settled
 from .files import load, save
 from .holding import Holding
 from .judging import evaluate_table, prior_of
-from .reading import only, table_of, unheard
+from .reading import MISSING, only, table_of, unheard
 from .training import train
 
 if TYPE_CHECKING:
@@ -40,11 +40,14 @@ class Model:
         Measures on rows that were held out, by the name of what was measured.
     notes : tuple of str
         What was made of the table the model was fitted to, for people; not part of its file.
+    missing : tuple of str
+        Texts that stand for a missing cell in raw tables, in any case, beside empty ones.
     """
 
     rules: RuleBase
     evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = MISSING
 
     @classmethod
     def fit(
@@ -57,6 +60,7 @@ class Model:
         conditions: float | None = None,
         skip: Iterable[str] = (),
         categorical: Iterable[str] = (),
+        missing: Iterable[str] = MISSING,
         class_weight: Any = "balanced",
         held_out: float = 0.25,
         weight: str | None = None,
@@ -67,6 +71,7 @@ class Model:
         prior: Any = None,
         positive: Any = None,
         threshold: float | None = None,
+        minutes: float | None = None,
         random_state: Any = 0,
         say: Callable[[str], Any] = unheard,
         watch: Callable[[Any], Any] = unheard,
@@ -93,6 +98,10 @@ class Model:
             To be left out.
         categorical : names of columns
             Of numbers that are only names, such as postcodes, or of many texts: rare ones count as one.
+        missing : texts
+            That stand for a missing cell, in any case, instead of NA, N/A, NaN, NaT, <NA>, null, ? and (missing).
+            An empty cell is always missing, and so are ., -, -- and none where all other cells of a column that is
+            not called categorical are numbers or dates. The model remembers them.
         class_weight : "balanced", dict or None, default="balanced"
             By default all classes weigh the same; with None common ones weigh more.
         held_out : float, default=0.25
@@ -111,6 +120,9 @@ class Model:
             as common as ``class_weight`` makes them.
         positive, threshold
             The class that is looked for and from which probability on; see :func:`sessc.evaluate`.
+        minutes : float, optional
+            After so long nothing else is tried, and the best so far is taken. Another run may get further, so that
+            the result need not be the same; ``notes`` says what was left out.
         random_state : int, default=0
             Of the random choices: which rows are held out, and where learning starts.
         say : function, optional
@@ -123,9 +135,10 @@ class Model:
         Model
         """
         heard: list[str] = []
-        cells = table_of(table, heard.append)
+        missing, sure = _names(missing), {*_names(skip), *_names(categorical), *[target] * (task == "classes")}
+        cells = settled(table_of(table, heard.append, missing), heard.append, sure)
         for note in heard:
-            say(f"{table}: {note}.")
+            say(f"{table}: {note}." if isinstance(table, str | os.PathLike) else f"{note}.")
         rows = Holding(held_out, weight, group, by, after, test is not None)
         found = train(
             cells,
@@ -137,24 +150,51 @@ class Model:
             categorical=_names(categorical),
             class_weight=class_weight,
             holding=rows,
-            test=None if test is None else table_of(test),
+            test=None if test is None else table_of(test, unheard, missing),
             prior=prior,
             positive=positive,
             threshold=threshold,
+            minutes=minutes,
             random_state=random_state,
             say=say,
             watch=watch,
         )
-        return cls(found.rules, found.evaluations, (*heard, *found.notes))
+        return cls(found.rules, found.evaluations, (*heard, *found.notes), missing)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Model:
         """Read a model from a file that ``save`` or ``sessc fit`` wrote. Reading never runs code."""
-        return cls(*load(path))
+        found = load(path)
+        return cls(found.rules, found.evaluations, missing=MISSING if found.missing is None else found.missing)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the model to a JSON file, which people can read."""
-        save(self.rules, path, self.evaluations)
+        save(self.rules, path, self.evaluations, self.missing)
+
+    @property
+    def used(self) -> list[str]:
+        """The columns that the rules use, which a table to be answered for must have."""
+        return [name for name, one in zip(self.rules.feature_names, self.rules.used, strict=True) if one]
+
+    def read(
+        self, table: Any, say: Callable[[str], Any] = unheard, wanted: Iterable[str] | None = None
+    ) -> dict[str, list[str | None]]:
+        """A raw table as text cells, read as the one that the model learned from was.
+
+        Parameters
+        ----------
+        table : data frame, dict of columns, or path
+        say : function, optional
+            Hears, sentence by sentence, what was not taken as it stands.
+        wanted : names of columns, optional
+            All that is needed: of a Parquet file that has them no others are read.
+
+        Returns
+        -------
+        dict of lists of n_rows texts
+            None where a cell is missing.
+        """
+        return table_of(table, say, self.missing, wanted)
 
     def with_rules(self, rules: RuleBase) -> Model:
         """The model with other rules, and without measures, which were of the rules before.
@@ -193,7 +233,7 @@ class Model:
         -------
         Evaluation
         """
-        return evaluate_table(self.rules, table_of(table), y, sample_weight, groups=groups, **asked)
+        return evaluate_table(self.rules, self.read(table), y, sample_weight, groups=groups, **asked)
 
     def features(self, table: Any, first: int = 1) -> dict[str, np.ndarray]:
         """A raw table as the columns that the rules are about, of the kinds they know: what ``rules`` take.
@@ -210,7 +250,7 @@ class Model:
         dict of arrays of shape (n_rows,)
             Numbers, moments, or levels, with NaN, NaT or None where a cell is missing.
         """
-        return asked(table_of(table), self.rules.columns, self.rules.used, first)
+        return asked(self.read(table, wanted=self.used), self.rules.columns, self.rules.used, first)
 
     def predict(self, table: Any) -> np.ndarray:
         """The predicted class or value of each row of a raw table.
@@ -244,7 +284,7 @@ class Model:
 
     def explain(self, table: Any, row: int) -> Explanation:
         """Why one row of a raw table, counted from 1, is answered as it is; other rows may be anything."""
-        cells = self.features(only(table_of(table), row), row)
+        cells = self.features(only(self.read(table), row), row)
         return self.rules.explain({name: column[0] for name, column in cells.items()})
 
     def to_html(

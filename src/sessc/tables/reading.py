@@ -7,17 +7,22 @@ import io
 import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .cells import DECIMAL_COMMA
+from ..rows.missing import is_missing
+from .cells import DECIMAL_COMMA, code
 
-__all__ = ["Table", "only", "read", "refuse_no_file", "table_of", "unheard"]
+__all__ = ["MISSING", "Table", "count_of", "only", "read", "refuse_no_file", "table_of", "unheard"]
 
-MISSING = frozenset({"", "na", "n/a", "nan", "nat", "<na>", "null", "none", "?", "(missing)"})
-"""What stands for a missing cell, in any case."""
+MISSING = ("NA", "N/A", "NaN", "NaT", "<NA>", "null", "?", "(missing)")
+"""Texts that stand for a missing cell, in any case, unless others are chosen; an empty one always does."""
+
+MOST_CELLS = 200_000_000
+"""Cells of a Parquet file that are read as text: more would take tens of gigabytes."""
 
 Table = dict[str, list[str | None]]
 """Cells as text, by column; None is missing."""
@@ -27,17 +32,22 @@ def unheard(what: Any) -> None:
     """What listens where nobody does."""
 
 
-def table_of(given: Any, say: Callable[[str], Any] = unheard) -> Table:
+def table_of(
+    given: Any,
+    say: Callable[[str], Any] = unheard,
+    missing: Iterable[str] = MISSING,
+    wanted: Iterable[str] | None = None,
+) -> Table:
     """A data frame, a dict of columns, or a file of a table, as text cells: all alike for one table."""
     if isinstance(given, str | os.PathLike):
-        return read(given, say)
+        return read(given, say, missing, wanted)
     names = _column_names(given)
     _refuse_twice("the table", map(str, names))
     cells = {str(name): [_cell(value) for value in _column(given, name)] for name in names}
     if len({len(column) for column in cells.values()}) > 1:
         lengths = ", ".join(f"{name!r} {len(column)}" for name, column in cells.items())
         raise ValueError(f"the columns of a table must be equally long; rows in each: {lengths}.")
-    return cells
+    return _emptied(cells, say, missing)
 
 
 def _column_names(given: Any) -> list[Any]:
@@ -55,15 +65,43 @@ def _column(given: Any, name: Any) -> Iterable[Any]:
     return given[name]
 
 
-def read(path: Any, say: Callable[[str], Any] = unheard) -> Table:
+def read(
+    path: Any,
+    say: Callable[[str], Any] = unheard,
+    missing: Iterable[str] = MISSING,
+    wanted: Iterable[str] | None = None,
+) -> Table:
     """A CSV, TSV or Parquet file as text cells; a ValueError in one sentence if it cannot be one.
 
-    ``say`` hears what was not taken as it stands. Where semicolons separate cells, commas are decimal points.
+    ``say`` hears what was not taken as it stands. Where semicolons separate cells, commas are decimal points. Of a
+    Parquet file only columns that are ``wanted`` are read, if all of these are there.
     """
     path = Path(path)
     refuse_no_file(path)
-    if _is_parquet(path):
-        return _read_parquet(path, say)
+    table = _read_parquet(path, say, wanted) if _is_parquet(path) else _read_text(path, say)
+    return _emptied(table, say, missing)
+
+
+def _emptied(table: Table, say: Callable[[str], Any], missing: Iterable[str]) -> Table:
+    """A table without texts that stand for missing cells, and a word on how many there were of each."""
+    gaps, found = {code(text.strip().lower()) for text in missing}, Counter[str]()
+    emptied: Table = {}
+    for name, cells in table.items():
+        odd = {cell for cell in set(cells) if cell is not None and code(cell.lower()) in gaps}
+        found.update(cell for cell in cells if cell in odd)
+        emptied[name] = [None if cell in odd else cell for cell in cells]
+    if found:
+        say(f"{count_of(found)} count{'s' * (found.total() == 1)} as missing")
+    return emptied
+
+
+def count_of(texts: Counter[str]) -> str:
+    """How many cells there are of each text."""
+    *most, last = [f"{n:,} cell{'s' * (n > 1)} {text!r}" for text, n in texts.most_common()]
+    return " and ".join(filter(None, [", ".join(most), last]))
+
+
+def _read_text(path: Path, say: Callable[[str], Any]) -> Table:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -147,14 +185,19 @@ def _with_points(table: Table, say: Callable[[str], Any]) -> Table:
     return pointed
 
 
-def _read_parquet(path: Path, say: Callable[[str], Any]) -> Table:
+def _read_parquet(path: Path, say: Callable[[str], Any], wanted: Iterable[str] | None) -> Table:
     try:
         from pyarrow import parquet
     except ImportError:
-        raise ValueError(f"reading {path} needs pyarrow; pip install 'sessc[cli]', or save it as CSV.") from None
+        raise ValueError(f"reading {path} needs pyarrow; pip install pyarrow, or save it as CSV.") from None
+    columns = None
     if not path.is_dir():
-        _refuse_twice(path, _undamaged(parquet.read_schema, path).names)
-    found = _undamaged(parquet.read_table, path)
+        about = _undamaged(parquet.read_metadata, path)
+        names = _undamaged(lambda _: about.schema.to_arrow_schema().names, path)
+        _refuse_twice(path, names)
+        columns = sorted(set(wanted)) if wanted is not None and set(wanted) <= set(names) else None
+        _refuse_many(path, about.num_rows, len(names if columns is None else columns))
+    found = _undamaged(partial(parquet.read_table, columns=columns or None), path)
     _undamaged(lambda _: found.validate(full=True), path)
     if found.num_rows == 0:
         raise ValueError(f"{path} has no rows.")
@@ -162,6 +205,14 @@ def _read_parquet(path: Path, say: Callable[[str], Any]) -> Table:
     if index:
         say(f"the index of the data frame, {', '.join(index)}, is no column and is left out")
     return {name: _cells(path, found, name) for name in found.column_names if name not in index}
+
+
+def _refuse_many(path: Path, n_rows: int, n_columns: int) -> None:
+    """A small file may unpack to more than there is memory for."""
+    if n_rows * n_columns > MOST_CELLS:
+        cells = f"{n_rows:,} rows of {n_columns:,} columns"
+        much = f"{path} has {cells}, which is more than the {MOST_CELLS:,} cells that are read as text"
+        raise ValueError(f"{much}; take some of the rows, or fit an estimator to Blocks.from_parquet.")
 
 
 def _index(found: Any) -> list[str]:
@@ -190,8 +241,8 @@ def _first_line(error: Exception) -> str:
 
 
 def _cell(value: Any) -> str | None:
-    text = "" if value is None else str(value).strip()
-    return None if text.lower() in MISSING else text
+    """What stands in a cell; None if nothing does."""
+    return None if is_missing(value) else str(value).strip() or None
 
 
 def only(table: Mapping[str, Sequence[str | None]], row: int) -> Table:

@@ -25,6 +25,8 @@ from .reading import Table
 
 __all__ = ["Trained", "train"]
 
+LARGEST_SEED = 2**32 - 1
+"""What NumPy's generators take."""
 FEW_VALUES = 20
 """A target of whole numbers with no more values than this is one of classes."""
 UNEVEN = 2.0
@@ -80,6 +82,7 @@ def train(
     prior: Any,
     positive: Any,
     threshold: float | None,
+    minutes: float | None,
     random_state: Any,
     say: Callable[[str], Any],
     watch: Callable[[Any], Any],
@@ -100,16 +103,18 @@ def train(
     held = f"{n_held} rows are {'held out' if len(rest) else 'in the table to test on'}"
     say(f"Learning from {len(part)} rows and {n_columns}; {held} ...")
     folds = lesson.apart.folds(part, y, lesson.is_number, random_state)
-    estimator = _estimator(lesson.is_number, n_rules, conditions, class_weight, random_state, folds)
+    estimator = _estimator(lesson.is_number, n_rules, conditions, class_weight, minutes, random_state, folds)
     watch(estimator)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # folds can do without it
         warnings.simplefilter("ignore", UselessModelWarning)  # rows held out will tell
         estimator.fit(_rows(columns, part), y[part], lesson.weight(part))
+    for note in (hurried := _hurried(estimator)):
+        say(f"  {note}")
     rules = _for_prior(replace(estimator.rules_, target_name=target), lesson, columns, prior)
     seed = random_state if isinstance(random_state, int) else 0
     asked = {"positive": label_of(rules.classes, positive), "threshold": threshold, "random_state": seed}
-    return Trained(rules, flat({"rules": _judged(rules, lesson, columns, test, asked)}), tuple(notes))
+    return Trained(rules, flat({"rules": _judged(rules, lesson, columns, test, asked)}), (*notes, *hurried))
 
 
 def _check_asked(lesson: Lesson, target: str, **asked: Any) -> None:
@@ -175,6 +180,15 @@ def _judged(
     return evaluate(rules, _rows(columns, rest), y[rest], lesson.weight(rest), groups=lesson.groups(rest), **asked)
 
 
+def _hurried(estimator: Any) -> list[str]:
+    """What a search left out for want of time, if anything."""
+    if not (untried := estimator.untried_):
+        return []
+    left = ", ".join(f"{shape['n_rules']} {('constant', 'linear')[shape['order']]}" for shape in untried)
+    tried = f"{len(estimator.cv_results_['params'])} candidates were compared in {estimator.minutes:g} min"
+    return [f"{tried}, rules that were not tried: {left}; another run may get further and choose others"]
+
+
 def _rows(columns: Columns, rows: np.ndarray) -> Columns:
     return {name: cells[rows] for name, cells in columns.items()}
 
@@ -207,6 +221,8 @@ def _check(task: str | None, random_state: Any) -> None:
         raise ParameterError("task", f"must be 'classes', 'number' or None, got {task!r}")
     if isinstance(random_state, int) and random_state < 0:
         raise ParameterError("random_state", f"must be zero or more, got {random_state}")
+    if isinstance(random_state, int) and random_state > LARGEST_SEED:
+        raise ParameterError("random_state", f"must be at most {LARGEST_SEED}, got {random_state}")
 
 
 def _with_target(table: Table, target: str) -> tuple[Table, list[str], list[int]]:
@@ -321,6 +337,7 @@ def _estimator(
     n_rules: int | None,
     conditions: float | None,
     class_weight: Any,
+    minutes: float | None,
     random_state: Any,
     folds: list | None,
 ) -> Any:
@@ -328,6 +345,7 @@ def _estimator(
         "cv": folds,
         "n_rules": "auto" if n_rules is None else n_rules,
         "conditions": "auto" if conditions is None else conditions,
+        "minutes": minutes,
         "random_state": random_state,
     }
     if conditions is not None:

@@ -10,7 +10,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, product
-from numbers import Number
+from numbers import Number, Real
+from time import monotonic
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +24,7 @@ from .._progress import Progress, with_callbacks
 from .._runtime import at_work
 from ..cluster.base import SoftSubspace, label_loss
 from ..cluster.documentation import documented
-from ..cluster.ranges import COUNT, NOT_NEGATIVE, Range, check_each, check_parameters, one_of, or_auto
+from ..cluster.ranges import COUNT, NOT_NEGATIVE, POSITIVE, Range, check_each, check_parameters, one_of, or_auto
 from ..rows.base import Rows
 from ..rows.read import in_memory, read_rows
 from ..rows.sample import in_own_order, labelled_rows
@@ -100,6 +101,10 @@ SEARCHED_ROWS = 10_000
 Penalties compete with sums over rows as a prior does, so that what is chosen for fewer rows holds for all."""
 
 
+def _is_time(minutes: Any) -> bool:
+    return minutes is None or POSITIVE.accepts(minutes)
+
+
 class _Searches(RuleModel):
     """The search, the same for classifiers and regressors. It has a plain model, whose parameters it chooses."""
 
@@ -110,6 +115,7 @@ class _Searches(RuleModel):
         "faithfulness": FAITHFULNESS,
         "search": one_of("auto", "staged", "joint"),
         "parsimony": NOT_NEGATIVE,
+        "minutes": POSITIVE._replace(kind=(Real, type(None)), accepts=_is_time, says="a positive number or None"),
     }
     class_weight: Any = None
 
@@ -128,6 +134,7 @@ class _Searches(RuleModel):
         terms: Any,
         search: str,
         parsimony: float,
+        minutes: float | None,
         cv: Any,
         scoring: Any,
         standardize: bool,
@@ -148,6 +155,7 @@ class _Searches(RuleModel):
         self.terms = terms
         self.search = search
         self.parsimony = parsimony
+        self.minutes = minutes
         self.cv = cv
         self.scoring = scoring
         self.standardize = standardize
@@ -175,6 +183,7 @@ class _Searches(RuleModel):
         self
         """
         check_parameters(self)
+        late = monotonic() + 60 * (np.inf if self.minutes is None else self.minutes)
         grid, shapes = self._to_try(), self._shapes()
         seed = _seed(self.random_state, self.clusterer)
         clusterer = fresh_clusterer(self.clusterer, self._kind, shapes[0]["n_rules"], seed)
@@ -183,7 +192,7 @@ class _Searches(RuleModel):
         search = Search(folds, candidates, grid, self._is_staged(clusterer, candidates), self.n_jobs)
         overlap = float(np.mean([len(test) / len(train) for train, test in splits]))
         with at_work:  # once for all folds
-            trials = self._tried(search, shapes, clusterer, overlap)
+            trials = self._tried(search, shapes, clusterer, overlap, late)
         self.cv_results_ = cv_results(trials)
         best = simplest(last_stage(trials), self.parsimony, overlap)
         self.best_params_, self.best_score_ = best.params, best.mean
@@ -197,15 +206,22 @@ class _Searches(RuleModel):
         return self
 
     def _tried(
-        self, search: Search, shapes: list[Candidate], clusterer: SoftSubspace, overlap: float
+        self, search: Search, shapes: list[Candidate], clusterer: SoftSubspace, overlap: float, late: float
     ) -> list[Trial]:
-        """The trials of every shape, of each order as long as more rules help; and of the same rules, shorter."""
+        """The trials of every shape, of each order as long as more rules help; and of the same rules, shorter.
+
+        When it is late no other shape is begun, and ``untried_`` says which there would have been.
+        """
+        self.untried_: list[Candidate] = []
         n_short = sum(bool(self._lengths_of(shape)) for shape in shapes)
         progress = Progress(self, len(shapes) * search.n_steps + n_short * len(search.folds), "fold")
         trials: list[Trial] = []
         for order, growing in groupby(shapes, key=lambda shape: shape["order"]):
             reached = -np.inf
             for shape in growing:
+                if trials and monotonic() >= late:
+                    self.untried_.append(shape)
+                    continue
                 of_shape = clone(clusterer).set_params(n_clusters=shape["n_rules"])
                 named = shape if len(shapes) > 1 else {}
                 found = search.run(named, of_shape, self._recipe(order), progress)
@@ -218,8 +234,9 @@ class _Searches(RuleModel):
                     break
                 reached = max(reached, score)
         progress.finish()
-        trials += self._made_short(search, trials, shapes[0], overlap)
-        return trials
+        if monotonic() >= late:
+            return trials
+        return trials + self._made_short(search, trials, shapes[0], overlap)
 
     def _made_short(self, search: Search, trials: list[Trial], shape: Candidate, overlap: float) -> list[Trial]:
         """What would be chosen, shorter, if it is longer than a screen and the search is free to choose."""
@@ -440,6 +457,9 @@ n_rules : int, list of int or "auto", default="auto"
         conditions and terms, and of those about as short the one of the best probabilities. About equally well is
         within so many standard errors of the difference from the best, corrected for training parts that overlap
         (Nadeau and Bengio, 2003); twice as many, if nothing else fits on a screen. 0 chooses the best.
+    minutes : float, default=None
+        After so long no other order and number of rules is begun, and the best so far is learned from all rows.
+        Which that is depends on how fast the machine is just then, so that another fit may choose another.
     cv : int, splitter or iterable of (train, test), default=None
         None takes five shuffled folds. Of more than ten thousand rows as many are searched, and the best
         is then learned from all; they are drawn by a hash of their values, so that wherever rows are the same is
@@ -454,7 +474,9 @@ best_params_ : dict
         Their mean score over the folds.
     cv_results_ : dict of columns
         One row for each candidate, in the order tried, as ``GridSearchCV`` gives it; ``stage`` says which part
-        of a staged search the row belongs to, and ranks are within it."""
+        of a staged search the row belongs to, and ranks are within it.
+    untried_ : list of dicts
+        Orders and numbers of rules that were left out because the minutes were over."""
 
 
 def _documented_search(scoring: str, faithfulness: str) -> Callable[[type], type]:
@@ -513,6 +535,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
         terms: Any = "auto",
         search: str = "auto",
         parsimony: float = 1.0,
+        minutes: float | None = None,
         cv: Any = None,
         scoring: Any = None,
         class_weight: Any = "balanced",
@@ -535,6 +558,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
             terms=terms,
             search=search,
             parsimony=parsimony,
+            minutes=minutes,
             cv=cv,
             scoring=scoring,
             standardize=standardize,
@@ -591,6 +615,7 @@ class TSKRegressorCV(_Searches, ValueAnswers):
         terms: Any = "auto",
         search: str = "auto",
         parsimony: float = 1.0,
+        minutes: float | None = None,
         cv: Any = None,
         scoring: Any = None,
         standardize: bool = True,
@@ -612,6 +637,7 @@ class TSKRegressorCV(_Searches, ValueAnswers):
             terms=terms,
             search=search,
             parsimony=parsimony,
+            minutes=minutes,
             cv=cv,
             scoring=scoring,
             standardize=standardize,
