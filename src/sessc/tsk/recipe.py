@@ -210,9 +210,10 @@ class Drawn(NamedTuple):
 
 
 def _rounded(values: Any, unit: Any = None) -> np.ndarray:
-    """Numbers to twenty bits of themselves, or of a unit."""
+    """Numbers without their last bits, by which sums differ with their order, or those of a unit."""
+    bits = 20 if getattr(values, "dtype", None) == np.float32 else 32
     size = np.abs(np.asarray(values if unit is None else unit, float))
-    step = np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1] - 20)
+    step = np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1] - bits)
     return np.round(np.asarray(values, float) / step) * step
 
 
