@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from .columns import asked, settled
 from .files import load, save
 from .holding import Holding
 from .judging import evaluate_table, prior_of
+from .large import large_table
 from .reading import MISSING, only, table_of, unheard
-from .training import train
+from .streaming import posed_large
+from .training import Pose, posed, train
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -135,13 +138,20 @@ class Model:
         Model
         """
         heard: list[str] = []
-        missing, sure = _names(missing), {*_names(skip), *_names(categorical), *[target] * (task == "classes")}
-        cells = settled(table_of(table, heard.append, missing), heard.append, sure)
-        for note in heard:
+
+        def hear(note: str) -> None:
+            heard.append(note)
             say(f"{table}: {note}." if isinstance(table, str | os.PathLike) else f"{note}.")
+
+        missing, sure = _names(missing), {*_names(skip), *_names(categorical), *[target] * (task == "classes")}
+        pose: Pose
+        if (whole := large_table(table)) is not None:
+            pose = partial(posed_large, whole, missing, sure, hear)
+        else:
+            pose = partial(posed, settled(table_of(table, hear, missing), hear, sure))
         rows = Holding(held_out, weight, group, by, after, test is not None)
         found = train(
-            cells,
+            pose,
             target,
             task=task,
             n_rules=n_rules,
