@@ -75,7 +75,7 @@ class Splitter:
     def __call__(self) -> Sides:
         """The sides of all rows, in one pass, or two of groups."""
         for name in self.holding.columns:
-            column_of({known: [] for known in self.names}, name)
+            column_of({known: [] for known in self.names if known != self.target}, name)
         apart, sides = _Apart(self), Sides(np.zeros(self.table.n_rows, np.uint8), {})
         for batch in self.batches():
             side = apart.sides(batch)

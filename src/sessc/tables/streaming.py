@@ -16,8 +16,10 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .._progress import Passes
-from ..rows.blocks import Blocks
+from ..rows.blocks import BlockRows, Blocks
 from ..rules.base import RuleBase
+from ..rules.evidence import Evidence
+from ..rules.observe import Outcome, codes, observe_rows
 from ..rules.wording import count
 from ..tsk.tuning import SEARCHED_ROWS
 from .cells import code, moment_in, number_in
@@ -108,9 +110,7 @@ class LargeLesson(Lesson):
         if test is not None:
             held = f"{len(next(iter(test.values()), ())):,} rows are in the table to test on"
         else:
-            drawn = (
-                "" if n_tested == n_held else f", and rules are tested on {n_tested:,} of them, drawn by a hash"
-            )
+            drawn = "" if n_tested == n_held else f", of which {n_tested:,} drawn by a hash are tested on"
             held = f"{n_held:,} rows are held out{drawn}"
         return f"Learning from {self.sides.count(LEARNED):,} rows and {count(n_columns, 'column')}; {held} ..."
 
@@ -122,6 +122,20 @@ class LargeLesson(Lesson):
         rules = estimator.fit(Blocks(lambda: passes.over(self._blocks(read.kinds)))).rules_
         passes.finish()
         return rules
+
+    def observed(self, rules: RuleBase, read: Read) -> Evidence:
+        classes, summary = rules.classes, rules.summary
+        assert classes is not None
+        assert summary is not None
+        assert summary.prior is not None
+
+        def coded() -> Iterator[tuple]:
+            for (X, y, weight), _ in self._blocks(read.kinds):
+                yield np.asarray(rules.cells(X)), codes(classes, y), weight
+
+        blocks = Blocks(coded)
+        rows = BlockRows(blocks, blocks.first, n_classes=len(classes))
+        return observe_rows(rules, rows, Outcome(summary.prior / np.asarray(summary.shares)))
 
     def _blocks(self, kinds: Kinds) -> Iterator[tuple[tuple, int]]:
         """The rows to learn from, and how many there are in each block."""
@@ -162,9 +176,9 @@ class _Seen:
         self.own_gaps.update(cells.own_gaps)
         self.odd += [(int(batch.numbers[k]), text) for k, text in cells.odd]
         if kind is CATEGORIES:
-            texts, codes = cells.values.dictionary.to_pylist(), cells.values.indices.fill_null(-1).to_numpy()
+            texts, places = cells.values.dictionary.to_pylist(), cells.values.indices.fill_null(-1).to_numpy()
             for which, levels in ((LEARNED, self.learned), (HELD, self.held)):
-                levels.update(texts[k] for k in np.unique(codes[side == which]).tolist() if k >= 0)
+                levels.update(texts[k] for k in np.unique(places[side == which]).tolist() if k >= 0)
 
     def notes(self, name: str) -> list[str]:
         """How many cells are missing, and which texts only rows have that nothing is learned from."""

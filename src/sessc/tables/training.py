@@ -13,6 +13,7 @@ import numpy as np
 from ..rows.columns import Column, raw_columns, settle_columns, tally
 from ..rules.base import RuleBase
 from ..rules.evaluation import Evaluation, evaluate, flat
+from ..rules.evidence import Evidence
 from ..rules.wording import count
 from ..tsk.recipe import UselessModelWarning
 from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
@@ -148,6 +149,11 @@ class Lesson:
         rows = self.train
         return estimator.fit(rows_of(read.columns, rows), self.y[rows], self.weight(rows)).rules_
 
+    def observed(self, rules: RuleBase, read: Read) -> Evidence:
+        """What happened under rules on the rows to learn from."""
+        rows = self.train
+        return rules.observe(rows_of(read.columns, rows), self.y[rows], self.weight(rows))
+
 
 class Read(NamedTuple):
     """What the columns of a table are."""
@@ -203,7 +209,7 @@ def train(
         learned = lesson.teach(estimator, read)
     for note in (hurried := _hurried(estimator)):
         say(f"  {note}")
-    rules = _for_prior(replace(learned, target_name=target), lesson, read.columns, prior)
+    rules = _for_prior(replace(learned, target_name=target), lesson, read, prior)
     seed = random_state if isinstance(random_state, int) else 0
     asked = {"positive": label_of(rules.classes, positive), "threshold": threshold, "random_state": seed}
     return Trained(
@@ -252,14 +258,13 @@ def _check_test(lesson: Lesson, target: str, test: Table | None) -> None:
             raise ParameterError("test", f"has {cell!r} in row {row} of {target!r}, which no row to learn from is")
 
 
-def _for_prior(rules: RuleBase, lesson: Lesson, columns: Columns, prior: Any) -> RuleBase:
+def _for_prior(rules: RuleBase, lesson: Lesson, read: Read, prior: Any) -> RuleBase:
     """The rules for classes that are as common as this, with what happened under them as these see it."""
     if prior is None:
         return rules
-    rules, part = rules.with_prior(prior_of(rules.classes, prior)), lesson.train
-    seen = rules.observe(rows_of(columns, part), lesson.y[part], lesson.weight(part))
+    rules = rules.with_prior(prior_of(rules.classes, prior))
     assert rules.summary is not None
-    return replace(rules, summary=replace(rules.summary, evidence=seen))
+    return replace(rules, summary=replace(rules.summary, evidence=lesson.observed(rules, read)))
 
 
 def _judged(
