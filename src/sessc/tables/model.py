@@ -85,9 +85,13 @@ class Model:
         count as, and the rules. The others are held out, and ``evaluations`` is about those alone, with a linear
         model to compare with. A category that only they have counts there as missing.
 
+        A Parquet file of more than ten million cells, or a folder of them, may be larger than memory: rules are
+        learned from it block by block. Rows are held out by a hash of their number or group, what columns are is
+        judged by some of the rows, and measures are those of 100,000 rows held out, if there are more.
+
         Parameters
         ----------
-        table : data frame, dict of columns, or path of a CSV, TSV or Parquet file
+        table : data frame, dict of columns, or path of a CSV, TSV or Parquet file, or of a folder of the last
             Numbers, dates such as 2020-01-31, categories and missing cells.
         target : str
             The column to predict. Rows without it are left out.

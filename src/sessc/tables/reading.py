@@ -215,13 +215,10 @@ def _read_parquet(path: Path, say: Callable[[str], Any], wanted: Iterable[str] |
         from pyarrow import parquet
     except ImportError:
         raise ValueError(f"reading {path} needs pyarrow; pip install pyarrow, or save it as CSV.") from None
-    columns = None
-    if not path.is_dir():
-        about = undamaged(parquet.read_metadata, path)
-        names = undamaged(lambda _: about.schema.to_arrow_schema().names, path)
-        refuse_twice(path, names)
-        columns = sorted(set(wanted)) if wanted is not None and set(wanted) <= set(names) else None
-        _refuse_many(path, about.num_rows, len(names if columns is None else columns))
+    names, n_rows = undamaged(_extent, path)
+    refuse_twice(path, names)
+    columns = sorted(set(wanted)) if wanted is not None and set(wanted) <= set(names) else None
+    _refuse_many(path, n_rows, len(names if columns is None else columns))
     found = undamaged(partial(parquet.read_table, columns=columns or None), path)
     undamaged(lambda _: found.validate(full=True), path)
     if found.num_rows == 0:
@@ -229,12 +226,23 @@ def _read_parquet(path: Path, say: Callable[[str], Any], wanted: Iterable[str] |
     return {name: texts_in(path, found, name) for name in without_index(path, found.schema, say)}
 
 
+def _extent(path: Path) -> tuple[list[str], int]:
+    """The columns of a Parquet file, or of a folder of them, and how many rows there are."""
+    from pyarrow import dataset, parquet
+
+    if path.is_dir():
+        whole = dataset.dataset(path, format="parquet", partitioning="hive")
+        return whole.schema.names, whole.count_rows()
+    about = parquet.read_metadata(path)
+    return about.schema.to_arrow_schema().names, about.num_rows
+
+
 def _refuse_many(path: Path, n_rows: int, n_columns: int) -> None:
     """A small file may unpack to more than there is memory for."""
     if n_rows * n_columns > MOST_CELLS:
         cells = f"{n_rows:,} rows of {n_columns:,} columns"
         much = f"{path} has {cells}, which is more than the {MOST_CELLS:,} cells that are read as text"
-        raise ValueError(f"{much}; take some of the rows, or fit an estimator to Blocks.from_parquet.")
+        raise ValueError(f"{much}; take some of the rows at a time.")
 
 
 def _index_of(schema: Any) -> list[str]:
