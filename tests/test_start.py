@@ -8,7 +8,7 @@ from sessc.rows.arrays import ArrayRows
 from sessc.rows.extent import measure, standardized
 from sessc.rows.read import read_rows
 from sessc.rows.robust import centered
-from sessc.rows.sample import _hash, sample
+from sessc.rows.sample import hashed, sample
 from sessc.solve.start import _waiting, k_means, k_means_seeds, raced_seeds, random_seeds
 
 
@@ -81,8 +81,8 @@ def test_a_sample_that_is_cut_is_the_smaller_sample(rng):
 
 def test_hashes_tell_rows_of_round_numbers_apart():
     X = np.stack(np.meshgrid(np.arange(300.0), np.arange(300.0)), axis=-1).reshape(-1, 2)
-    assert len(np.unique(_hash(X, 3))) == len(X)
-    np.testing.assert_array_equal(_hash(np.asarray([[0.0]]), 3), _hash(np.asarray([[-0.0]]), 3))
+    assert len(np.unique(hashed(X, 3))) == len(X)
+    np.testing.assert_array_equal(hashed(np.asarray([[0.0]]), 3), hashed(np.asarray([[-0.0]]), 3))
 
 
 @pytest.mark.parametrize("seeds", [k_means_seeds, random_seeds])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from time import monotonic
 from typing import Any, TextIO
@@ -18,7 +18,7 @@ except ImportError:  # scikit-learn before 1.9
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Progress", "count_on", "mutter_on", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Passes", "Progress", "count_on", "mutter_on", "with_callbacks"]
 
 
 def count_on(estimator: Any, terminal: TextIO) -> None:
@@ -28,7 +28,7 @@ def count_on(estimator: Any, terminal: TextIO) -> None:
 
 def _count(terminal: TextIO, done: int | None, n_steps: int, task: str) -> None:
     line = "" if done is None else f"{task} {done} of at most {n_steps}"
-    terminal.write(f"\r{line:<40}" + "\r" * (not line))
+    terminal.write(f"\r{line:<60}" + "\r" * (not line))
     terminal.flush()
 
 
@@ -78,3 +78,31 @@ class Progress:
             self._count(None, self._n_steps, self._task)
         if self._context is not None:
             self._context.call_on_fit_task_end(estimator=self._estimator)
+
+
+class Passes:
+    """Tells an estimator's counter, if it has one, how far each pass over rows in blocks is."""
+
+    def __init__(self, estimator: Any, n_rows: int):
+        self._count = getattr(estimator, "_count_steps", None)
+        self._n_rows, self._begun = n_rows, 0
+
+    def over(self, blocks: Iterable[tuple[Any, int]]) -> Iterator[Any]:
+        """Blocks that come with how many rows each has, without that."""
+        if self._count is None:
+            yield from (block for block, _ in blocks)
+            return
+        done, number = 0, None
+        for block, n_rows in blocks:
+            yield block
+            number = number or self._next()  # whoever only looks at the first block makes no pass
+            done += n_rows
+            self._count(done, self._n_rows, f"pass {number}, row")
+
+    def _next(self) -> int:
+        self._begun += 1
+        return self._begun
+
+    def finish(self) -> None:
+        if self._count is not None:
+            self._count(None, self._n_rows, "pass")

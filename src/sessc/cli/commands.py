@@ -27,6 +27,7 @@ from ..rules.wording import count, one_line, unheard_of
 from ..tables.cells import number_in
 from ..tables.columns import remarks
 from ..tables.files import dumps
+from ..tables.large import is_large
 from ..tables.model import Model
 from ..tables.reading import MISSING, Table, only, refuse_no_file
 from .speech import aside, quiet, say
@@ -89,7 +90,7 @@ def _fitted(options: argparse.Namespace) -> Model:
         minutes=options.minutes,
         random_state=options.seed,
         say=quiet if options.json else say,
-        watch=_mutter if options.json else _watch,
+        watch=_mutter if options.json else _count if is_large(options.data) else _watch,
     )
 
 
@@ -124,8 +125,12 @@ def _show_fitted(model: Model, asked: int | None) -> None:
 
 def _watch(estimator: Any) -> None:
     """Show progress: on a terminal as a bar, or without one as a counter, and elsewhere as a line now and then."""
-    if sys.stdout.isatty() and _has_bar(estimator):
-        return
+    if not (sys.stdout.isatty() and _has_bar(estimator)):
+        _count(estimator)
+
+
+def _count(estimator: Any) -> None:
+    """Show progress without a bar, which knows nothing of passes over blocks of rows."""
     if sys.stderr.isatty():
         count_on(estimator, sys.stderr)
     else:

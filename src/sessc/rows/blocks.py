@@ -18,7 +18,7 @@ from .clean import cast, existing_rows, plain_table, refuse_extremes, refuse_tin
 from .columns import Column, Tally, cells_of, is_frame, is_plain_frame, named, raw_columns, tally
 from .missing import is_missing
 
-__all__ = ["BlockRows", "Blocks", "CodedBlocks", "blocks_tally", "checked"]
+__all__ = ["BlockRows", "Blocks", "CodedBlocks", "blocks_tally", "checked", "parquet_batches"]
 
 BATCH_ROWS = 2**16
 """Rows read from a file at a time."""
@@ -105,14 +105,7 @@ class Blocks:
         plain = all(_is_number(table.schema.field(name).type) for name in names)
 
         def batches() -> Iterator[tuple]:
-            # Few at a time: a row group read ahead is memory, and so is a file.
-            for batch in table.to_batches(
-                columns=[*names, *aside],
-                batch_size=BATCH_ROWS,
-                batch_readahead=2,
-                fragment_readahead=1,
-                fragment_scan_options=dataset.ParquetFragmentScanOptions(pre_buffer=False),
-            ):
+            for batch in parquet_batches(table, [*names, *aside]):
                 columns = [None if name is None else _cells(batch.column(name)) for name in (target, weight)]
                 cells = np.column_stack([_cells(batch.column(name)) for name in names]) if plain else None
                 yield batch.select(names) if cells is None else cells, *columns
@@ -172,6 +165,20 @@ class CodedBlocks:
         refuse_extremes(cells, "A block", [column.name for column in self.columns], may_lack=True)
         weight = block.weight
         return Block(*existing_rows(cells, block.y, None if weight is None else weight.astype(cells.dtype)))
+
+
+def parquet_batches(table: Any, names: Sequence[str]) -> Iterator[Any]:
+    """Some columns of a dataset of Parquet files, in the order of its rows, 65,536 of them at a time."""
+    from pyarrow import dataset
+
+    # Few at a time: a row group read ahead is memory, and so is a file.
+    yield from table.to_batches(
+        columns=list(names),
+        batch_size=BATCH_ROWS,
+        batch_readahead=2,
+        fragment_readahead=1,
+        fragment_scan_options=dataset.ParquetFragmentScanOptions(pre_buffer=False),
+    )
 
 
 def blocks_tally(blocks: Blocks, asked: list[bool] | None) -> Tally:

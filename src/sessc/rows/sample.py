@@ -17,7 +17,16 @@ from .arrays import ArrayRows
 from .base import Rows, Samples
 from .target import Target
 
-__all__ = ["Sample", "in_own_order", "labelled_rows", "labelled_sample", "sample", "seen_alike", "some_rows"]
+__all__ = [
+    "Sample",
+    "hashed",
+    "in_own_order",
+    "labelled_rows",
+    "labelled_sample",
+    "sample",
+    "seen_alike",
+    "some_rows",
+]
 
 FEW_ROWS = 2**13
 """Of rows that are not in one array, so many distinct ones are enough to describe all."""
@@ -157,12 +166,12 @@ def _sample_block(size: int, seed: int, origin: Array | None, samples: Samples) 
 def _keys(X: Array, origin: Array | None, seed: int) -> Array:
     """Hashes of cells measured from where they begin: a column held at one value is zero, and changes none."""
     if origin is None:
-        return _hash(X, seed)
+        return hashed(X, seed)
     xp = array_namespace(X)
-    return _hash(X - xp.where(xp.isfinite(origin), origin, xp.zeros_like(origin)), seed)
+    return hashed(X - xp.where(xp.isfinite(origin), origin, xp.zeros_like(origin)), seed)
 
 
-def _hash(X: Array, seed: int) -> Array:
+def hashed(X: Array, seed: int) -> Array:
     """A 64-bit hash of each row's values."""
     xp = array_namespace(X)
     odd = np.random.default_rng(seed).integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1

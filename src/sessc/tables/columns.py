@@ -30,13 +30,20 @@ from .errors import TableError
 from .reading import Table, count_of, unheard
 
 __all__ = [
+    "CATEGORIES",
+    "DATES",
+    "NO_NUMBER",
+    "NUMBERS",
     "Columns",
+    "Kind",
+    "Kinds",
     "asked",
     "codes",
     "digits",
     "kept_apart",
     "learn",
     "quoted",
+    "refuse_found",
     "refuse_slips",
     "remarks",
     "remedy",
@@ -316,6 +323,11 @@ def refuse_slips(table: Table, rows: Sequence[int], sure: Iterable[str] = ()) ->
         for kind in (NUMBERS, DATES)
         if name not in sure and (odd := slips(cells, rows, kind))
     }
+    refuse_found(found)
+
+
+def refuse_found(found: Mapping[str, tuple[Kind, list[tuple[int, str]]]]) -> None:
+    """Complain about columns of such kinds with rows, and texts in them, that are none, if there are any."""
     if not found:
         return
     name, (kind, odd) = next(iter(found.items()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from .cells import moment_in, number_in
 from .errors import ParameterError
 from .reading import Table
 
-__all__ = ["Holding", "RowsApart", "column_of", "groups_in", "weights_in"]
+__all__ = ["Holding", "RowsApart", "column_of", "groups_in", "late_in", "weights_in"]
 
 N_FOLDS = 5
 
@@ -44,11 +45,43 @@ class Holding:
         """What rules may not ask about."""
         return tuple(name for name in (self.weight, self.group, self.by) if name is not None)
 
+    @property
+    def moment(self) -> Any:
+        """From which number or date on rows are held out."""
+        return _limit(str(self.after))[1]
+
+    def refuse_one_side(self, n_early: int, n_late: int) -> None:
+        """Complain about a time that comes before or after all rows."""
+        if not (n_early and n_late):
+            what = f"{'no row is' if n_early else 'all rows are'} from {self.after} on"
+            raise ParameterError("after", f"must leave rows on both sides, but {what}")
+
+    def refuse_few_groups(self, n_groups: int) -> None:
+        """Complain about groups that are too few to hold some out."""
+        if n_groups < N_FOLDS:
+            raise ParameterError("group", f"must have at least {N_FOLDS} groups, got {n_groups}")
+
+    def refuse_none_left(self) -> None:
+        """Complain that whoever is seen early is seen late."""
+        raise ParameterError("group", "leaves no rows to learn from: every group has rows held out by time")
+
+    def notes(self, weights: tuple[float, float] | None, groups: tuple[str, int] | None) -> list[str]:
+        """What was made of these columns: between what weights lie, and how many groups there and held out."""
+        found = []
+        if weights is not None:
+            found.append(f"{self.weight}: how much each row counts, from {weights[0]:g} to {weights[1]:g}")
+        if groups is not None:
+            number, held = groups
+            found.append(f"{self.group}: {count(held, 'group')} of {number} held out, with all of their rows")
+        if self.by is not None:
+            found.append(f"{self.by}: rows from {self.after} on are held out, so rules do not ask about it")
+        return found
+
     def read(self, table: Table, numbers: list[int]) -> RowsApart:
         """What the columns say, which are taken out of the table."""
         weight = None if self.weight is None else weights_in(column_of(table, self.weight), self.weight, numbers)
         groups = None if self.group is None else groups_in(column_of(table, self.group))
-        late = None if self.by is None else _late(column_of(table, self.by), self.by, str(self.after), numbers)
+        late = None if self.by is None else late_in(column_of(table, self.by), self.by, str(self.after), numbers)
         for name in {*self.columns}:
             del table[name]
         return RowsApart(self, weight, groups, late)
@@ -81,23 +114,17 @@ class RowsApart:
     def _by_time(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         assert self.late is not None
         late = self.late
-        if not late.any() or late.all():
-            which = "all rows are" if late.all() else "no row is"
-            what = f"{which} from {self.asked.after} on"
-            raise ParameterError("after", f"must leave rows on both sides, but {what}")
+        self.asked.refuse_one_side(np.sum(~late), np.sum(late))
         if self.groups is not None:  # whoever is seen late has been seen by nobody
             early = ~np.isin(self.groups, self.groups[late])
             if not early.any():
-                raise ParameterError(
-                    "group", "leaves no rows to learn from: every group has rows held out by time"
-                )
+                self.asked.refuse_none_left()
             return rows[early], rows[late]
         return rows[~late], rows[late]
 
     def _by_group(self, y: np.ndarray, is_number: bool, random_state: Any) -> tuple[np.ndarray, np.ndarray]:
         assert self.groups is not None
-        if (found := len(np.unique(self.groups))) < N_FOLDS:
-            raise ParameterError("group", f"must have at least {N_FOLDS} groups, got {found}")
+        self.asked.refuse_few_groups(len(np.unique(self.groups)))
         if is_number:
             splitter: Any = GroupShuffleSplit(1, test_size=self.asked.share, random_state=random_state)
         else:
@@ -116,19 +143,12 @@ class RowsApart:
 
     def notes(self, part: np.ndarray, rest: np.ndarray) -> list[str]:
         """What was made of these columns."""
-        asked, found = self.asked, []
-        if self.weight is not None:
-            found.append(
-                f"{asked.weight}: how much each row counts, from {self.weight.min():g} to {self.weight.max():g}"
-            )
+        weights = None if self.weight is None else (self.weight.min(), self.weight.max())
+        groups = None
         if self.groups is not None and len(rest):
             known, held = (len(np.unique(self.groups[rows])) for rows in (part, rest))
-            found.append(
-                f"{asked.group}: {count(held, 'group')} of {known + held} held out, with all of their rows"
-            )
-        if self.late is not None:
-            found.append(f"{asked.by}: rows from {asked.after} on are held out, so rules do not ask about it")
-        return found
+            groups = str(known + held), held
+        return self.asked.notes(weights, groups)
 
 
 def column_of(table: Table, name: str) -> list[str | None]:
@@ -161,12 +181,9 @@ def groups_in(cells: list[str | None]) -> np.ndarray:
     return np.asarray([place[name] for name in named])
 
 
-def _late(cells: list[str | None], name: str, after: str, numbers: list[int]) -> np.ndarray:
+def late_in(cells: list[str | None], name: str, after: str, numbers: list[int]) -> np.ndarray:
     """Which rows are from this moment, or number, on."""
-    says: Any = number_in if number_in(after) is not None else moment_in
-    limit = says(after)
-    if limit is None:
-        raise ParameterError("after", f"must be a date such as 2020-01-31 or a number, got {after!r}")
+    says, limit = _limit(after)
     values = [None if cell is None else says(cell) for cell in cells]
     for row, cell, value in zip(numbers, cells, values, strict=True):
         if value is None:
@@ -175,3 +192,11 @@ def _late(cells: list[str | None], name: str, after: str, numbers: list[int]) ->
                 f"row {row} has {said} in column {name!r}, by which rows are held out; it needs a {kind}."
             )
     return np.asarray([value >= limit for value in values])
+
+
+def _limit(after: str) -> tuple[Callable[[str], Any], Any]:
+    """What says how late a cell is, and from where on it is late."""
+    says: Any = number_in if number_in(after) is not None else moment_in
+    if says(after) is None:
+        raise ParameterError("after", f"must be a date such as 2020-01-31 or a number, got {after!r}")
+    return says, says(after)

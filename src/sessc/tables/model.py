@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from .columns import asked, settled
 from .files import load, save
 from .holding import Holding
 from .judging import evaluate_table, prior_of
+from .large import large_table
 from .reading import MISSING, only, table_of, unheard
-from .training import train
+from .streaming import posed_large
+from .training import Pose, posed, train
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -82,9 +85,13 @@ class Model:
         count as, and the rules. The others are held out, and ``evaluations`` is about those alone, with a linear
         model to compare with. A category that only they have counts there as missing.
 
+        A Parquet file of more than ten million cells, or a folder of them, may be larger than memory: rules are
+        learned from it block by block. Rows are held out by a hash of their number or group, what columns are is
+        judged by some of the rows, and measures are those of 100,000 rows held out, if there are more.
+
         Parameters
         ----------
-        table : data frame, dict of columns, or path of a CSV, TSV or Parquet file
+        table : data frame, dict of columns, or path of a CSV, TSV or Parquet file, or of a folder of the last
             Numbers, dates such as 2020-01-31, categories and missing cells.
         target : str
             The column to predict. Rows without it are left out.
@@ -135,13 +142,20 @@ class Model:
         Model
         """
         heard: list[str] = []
-        missing, sure = _names(missing), {*_names(skip), *_names(categorical), *[target] * (task == "classes")}
-        cells = settled(table_of(table, heard.append, missing), heard.append, sure)
-        for note in heard:
+
+        def hear(note: str) -> None:
+            heard.append(note)
             say(f"{table}: {note}." if isinstance(table, str | os.PathLike) else f"{note}.")
+
+        missing, sure = _names(missing), {*_names(skip), *_names(categorical), *[target] * (task == "classes")}
+        pose: Pose
+        if (whole := large_table(table)) is not None:
+            pose = partial(posed_large, whole, missing, sure, hear)
+        else:
+            pose = partial(posed, settled(table_of(table, hear, missing), hear, sure))
         rows = Holding(held_out, weight, group, by, after, test is not None)
         found = train(
-            cells,
+            pose,
             target,
             task=task,
             n_rules=n_rules,

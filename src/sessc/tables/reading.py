@@ -16,7 +16,24 @@ import numpy as np
 from ..rows.missing import is_missing
 from .cells import DECIMAL_COMMA, code
 
-__all__ = ["MISSING", "Table", "count_of", "only", "read", "refuse_no_file", "table_of", "unheard"]
+__all__ = [
+    "MISSING",
+    "Table",
+    "cell_of",
+    "count_of",
+    "emptied",
+    "gaps_of",
+    "is_parquet",
+    "only",
+    "read",
+    "refuse_no_file",
+    "refuse_twice",
+    "table_of",
+    "texts_in",
+    "undamaged",
+    "unheard",
+    "without_index",
+]
 
 MISSING = ("NA", "N/A", "NaN", "NaT", "<NA>", "null", "?", "(missing)")
 """Texts that stand for a missing cell, in any case, unless others are chosen; an empty one always does."""
@@ -42,12 +59,12 @@ def table_of(
     if isinstance(given, str | os.PathLike):
         return read(given, say, missing, wanted)
     names = _column_names(given)
-    _refuse_twice("the table", map(str, names))
-    cells = {str(name): [_cell(value) for value in _column(given, name)] for name in names}
+    refuse_twice("the table", map(str, names))
+    cells = {str(name): [cell_of(value) for value in _column(given, name)] for name in names}
     if len({len(column) for column in cells.values()}) > 1:
         lengths = ", ".join(f"{name!r} {len(column)}" for name, column in cells.items())
         raise ValueError(f"the columns of a table must be equally long; rows in each: {lengths}.")
-    return _emptied(cells, say, missing)
+    return emptied(cells, say, missing)
 
 
 def _column_names(given: Any) -> list[Any]:
@@ -78,13 +95,13 @@ def read(
     """
     path = Path(path)
     refuse_no_file(path)
-    table = _read_parquet(path, say, wanted) if _is_parquet(path) else _read_text(path, say)
-    return _emptied(table, say, missing)
+    table = _read_parquet(path, say, wanted) if is_parquet(path) else _read_text(path, say)
+    return emptied(table, say, missing)
 
 
-def _emptied(table: Table, say: Callable[[str], Any], missing: Iterable[str]) -> Table:
+def emptied(table: Table, say: Callable[[str], Any], missing: Iterable[str]) -> Table:
     """A table without texts that stand for missing cells, and a word on how many there were of each."""
-    gaps, found = {code(text.strip().lower()) for text in missing}, Counter[str]()
+    gaps, found = gaps_of(missing), Counter[str]()
     emptied: Table = {}
     for name, cells in table.items():
         odd = {cell for cell in set(cells) if cell is not None and code(cell.lower()) in gaps}
@@ -93,6 +110,11 @@ def _emptied(table: Table, say: Callable[[str], Any], missing: Iterable[str]) ->
     if found:
         say(f"{count_of(found)} count{'s' * (found.total() == 1)} as missing")
     return emptied
+
+
+def gaps_of(missing: Iterable[str]) -> frozenset[str]:
+    """Texts that stand for a missing cell, as they are compared: in any case, and whole numbers alike."""
+    return frozenset(code(text.strip().lower()) for text in missing)
 
 
 def count_of(texts: Counter[str]) -> str:
@@ -122,12 +144,15 @@ def refuse_no_file(path: Path) -> None:
     """Complain about a path that no table can be read from, whatever is in it."""
     if not path.exists():
         raise ValueError(f"there is no file {path}.")
-    if path.is_dir() and not _is_parquet(path):
+    if path.is_dir() and not is_parquet(path):
         raise ValueError(f"{path} is a folder; give a table in it.")
 
 
-def _is_parquet(path: Path) -> bool:
-    return path.suffix.lower() in (".parquet", ".pq")
+def is_parquet(path: Path) -> bool:
+    """Whether a path is that of a Parquet file, or of a folder of them."""
+    if path.suffix.lower() in (".parquet", ".pq"):
+        return True
+    return path.is_dir() and any(path.glob("*.parquet"))
 
 
 def _rows(text: str, separator: str) -> list[list[str]]:
@@ -154,18 +179,18 @@ def _separator(text: str) -> str:
 
 
 def _table(path: Path, header: list[str], rows: list[list[str]]) -> Table:
-    _refuse_twice(path, header)
+    refuse_twice(path, header)
     for k, row in enumerate(rows):
         if len(row) != len(header):
             cells = f"{len(row)} cell{'s' * (len(row) != 1)}"
             raise ValueError(f"row {k + 1} of {path} has {cells} and the header {len(header)}.")
     return {
-        name: [_cell(cell) for cell in column]
+        name: [cell_of(cell) for cell in column]
         for name, column in zip(header, zip(*rows, strict=True), strict=True)
     }
 
 
-def _refuse_twice(path: Path | str, names: Iterable[str]) -> None:
+def refuse_twice(path: Path | str, names: Iterable[str]) -> None:
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise ValueError(f"{path} has two columns called {twice[0]!r}; rename one.")
 
@@ -190,21 +215,26 @@ def _read_parquet(path: Path, say: Callable[[str], Any], wanted: Iterable[str] |
         from pyarrow import parquet
     except ImportError:
         raise ValueError(f"reading {path} needs pyarrow; pip install pyarrow, or save it as CSV.") from None
-    columns = None
-    if not path.is_dir():
-        about = _undamaged(parquet.read_metadata, path)
-        names = _undamaged(lambda _: about.schema.to_arrow_schema().names, path)
-        _refuse_twice(path, names)
-        columns = sorted(set(wanted)) if wanted is not None and set(wanted) <= set(names) else None
-        _refuse_many(path, about.num_rows, len(names if columns is None else columns))
-    found = _undamaged(partial(parquet.read_table, columns=columns or None), path)
-    _undamaged(lambda _: found.validate(full=True), path)
+    names, n_rows = undamaged(_extent, path)
+    refuse_twice(path, names)
+    columns = sorted(set(wanted)) if wanted is not None and set(wanted) <= set(names) else None
+    _refuse_many(path, n_rows, len(names if columns is None else columns))
+    found = undamaged(partial(parquet.read_table, columns=columns or None), path)
+    undamaged(lambda _: found.validate(full=True), path)
     if found.num_rows == 0:
         raise ValueError(f"{path} has no rows.")
-    index = _undamaged(lambda _: _index(found), path)
-    if index:
-        say(f"the index of the data frame, {', '.join(index)}, is no column and is left out")
-    return {name: _cells(path, found, name) for name in found.column_names if name not in index}
+    return {name: texts_in(path, found, name) for name in without_index(path, found.schema, say)}
+
+
+def _extent(path: Path) -> tuple[list[str], int]:
+    """The columns of a Parquet file, or of a folder of them, and how many rows there are."""
+    from pyarrow import dataset, parquet
+
+    if path.is_dir():
+        whole = dataset.dataset(path, format="parquet", partitioning="hive")
+        return whole.schema.names, whole.count_rows()
+    about = parquet.read_metadata(path)
+    return about.schema.to_arrow_schema().names, about.num_rows
 
 
 def _refuse_many(path: Path, n_rows: int, n_columns: int) -> None:
@@ -212,24 +242,32 @@ def _refuse_many(path: Path, n_rows: int, n_columns: int) -> None:
     if n_rows * n_columns > MOST_CELLS:
         cells = f"{n_rows:,} rows of {n_columns:,} columns"
         much = f"{path} has {cells}, which is more than the {MOST_CELLS:,} cells that are read as text"
-        raise ValueError(f"{much}; take some of the rows, or fit an estimator to Blocks.from_parquet.")
+        raise ValueError(f"{much}; take some of the rows at a time.")
 
 
-def _index(found: Any) -> list[str]:
+def _index_of(schema: Any) -> list[str]:
     """Columns of a Parquet file that were the index of a data frame."""
-    described = found.schema.pandas_metadata or {}
-    return [name for name in described.get("index_columns", ()) if name in found.column_names]
+    described = schema.pandas_metadata or {}
+    return [name for name in described.get("index_columns", ()) if name in schema.names]
 
 
-def _cells(path: Path, found: Any, name: str) -> list[str | None]:
+def without_index(path: Path, schema: Any, say: Callable[[str], Any]) -> list[str]:
+    """The columns of a Parquet file, and a word about those that were an index."""
+    index = undamaged(lambda _: _index_of(schema), path)
+    if index:
+        say(f"the index of the data frame, {', '.join(index)}, is no column and is left out")
+    return [name for name in schema.names if name not in index]
+
+
+def texts_in(path: Path, found: Any, name: str) -> list[str | None]:
     try:
-        return [_cell(value) for value in found.column(name).to_pylist()]
+        return [cell_of(value) for value in found.column(name).to_pylist()]
     except Exception as error:  # such as a date in a year that Python has not
         what = f"column {name!r} of {path} cannot be read: {_first_line(error)}"
         raise ValueError(f"{what}; correct it, or save the table as CSV.") from None
 
 
-def _undamaged(read: Callable[[Path], Any], path: Path) -> Any:
+def undamaged(read: Callable[[Path], Any], path: Path) -> Any:
     try:
         return read(path)
     except Exception as error:  # pyarrow has many kinds of complaint about a damaged file
@@ -240,7 +278,7 @@ def _first_line(error: Exception) -> str:
     return (str(error) or type(error).__name__).splitlines()[0]
 
 
-def _cell(value: Any) -> str | None:
+def cell_of(value: Any) -> str | None:
     """What stands in a cell; None if nothing does."""
     return None if is_missing(value) else str(value).strip() or None
 

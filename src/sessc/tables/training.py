@@ -13,17 +13,50 @@ import numpy as np
 from ..rows.columns import Column, raw_columns, settle_columns, tally
 from ..rules.base import RuleBase
 from ..rules.evaluation import Evaluation, evaluate, flat
+from ..rules.evidence import Evidence
 from ..rules.wording import count
 from ..tsk.recipe import UselessModelWarning
 from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
 from .cells import code, listed, number_in
-from .columns import Columns, codes, digits, kept_apart, learn, quoted, refuse_slips, remedy, slips, typed, unseen
+from .columns import (
+    Columns,
+    Kinds,
+    codes,
+    digits,
+    kept_apart,
+    learn,
+    quoted,
+    refuse_slips,
+    remedy,
+    slips,
+    typed,
+    unseen,
+)
 from .errors import ParameterError, TableError
 from .holding import Holding, RowsApart, column_of
 from .judging import evaluate_table, label_of, prior_of
 from .reading import Table
 
-__all__ = ["Trained", "train"]
+__all__ = [
+    "Lesson",
+    "Pose",
+    "Read",
+    "Trained",
+    "absent_notes",
+    "check",
+    "classes_in",
+    "lost_rows",
+    "numbers_of",
+    "posed",
+    "refuse_few",
+    "refuse_no_target",
+    "refuse_odd",
+    "refuse_unlearned",
+    "rows_of",
+    "task_of",
+    "train",
+    "unevenness",
+]
 
 LARGEST_SEED = 2**32 - 1
 """What NumPy's generators take."""
@@ -66,9 +99,76 @@ class Lesson:
         """Which of them belong together."""
         return None if self.apart.groups is None else self.apart.groups[rows]
 
+    @property
+    def classes(self) -> np.ndarray | None:
+        """What the target may be; None if it is a number."""
+        return None if self.is_number else np.unique(self.y)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows have a target."""
+        return len(self.y)
+
+    @property
+    def searched(self) -> np.ndarray:
+        """The rows that folds are made of."""
+        return self.train
+
+    def folds(self, random_state: Any) -> list | None:
+        """Folds in which a search keeps groups together; None if any will do."""
+        return self.apart.folds(self.searched, self.y, self.is_number, random_state)
+
+    def read(self, skip: Iterable[str], categorical: Iterable[str]) -> Read:
+        """The columns, of the kinds that they are in the rows to learn from, and notes on them.
+
+        Slips and codes are looked for in all rows: they are in the spelling of the table, and nothing that is
+        learned.
+        """
+        table, part = self.table, sorted(self.train.tolist())
+        refuse_slips(table, self.numbers, {*skip, *categorical})
+        spelled = codes(table, {*skip, *categorical})
+        known, numbers = taken(table, part), [self.numbers[k] for k in part]
+        kinds, notes = learn(known, skip=skip, categorical=categorical, spelled=spelled, rows=numbers)
+        gaps = self.gaps(kinds, known)
+        said = [note for name, each in notes.items() for note in [*each, *gaps.get(name, ())]]
+        return Read(typed(table, kinds), kinds, [*self.notes, *said])
+
+    def gaps(self, kinds: Kinds, known: Table) -> dict[str, list[str]]:
+        """Notes on what is missing in columns, of which the rows to learn from are known."""
+        columns = settle_columns(list(kinds), tally(raw_columns(typed(known, kinds)), None))
+        return {column.name: _notes(column, self.table[column.name], known[column.name]) for column in columns}
+
+    def plan(self, n_columns: int, test: Table | None) -> str:
+        """What is going to be learned from, in a sentence."""
+        n_held = len(self.test) or len(next(iter((test or {}).values()), ()))
+        held = f"{n_held} rows are {'held out' if len(self.test) else 'in the table to test on'}"
+        return f"Learning from {len(self.train)} rows and {count(n_columns, 'column')}; {held} ..."
+
+    def teach(self, estimator: Any, read: Read) -> RuleBase:
+        """The rules that an estimator learns."""
+        rows = self.train
+        return estimator.fit(rows_of(read.columns, rows), self.y[rows], self.weight(rows)).rules_
+
+    def observed(self, rules: RuleBase, read: Read) -> Evidence:
+        """What happened under rules on the rows to learn from."""
+        rows = self.train
+        return rules.observe(rows_of(read.columns, rows), self.y[rows], self.weight(rows))
+
+
+class Read(NamedTuple):
+    """What the columns of a table are."""
+
+    columns: Columns
+    kinds: Kinds
+    notes: list[str]
+
+
+Pose = Callable[[str, str | None, Any, Holding, Any], Lesson]
+"""What makes a lesson, given target, task, weights of classes, what to hold out, and a seed."""
+
 
 def train(
-    table: Table,
+    pose: Pose,
     target: str,
     *,
     task: str | None,
@@ -90,41 +190,40 @@ def train(
     """Rules for a column of a table; :meth:`sessc.Model.fit` says what the parameters mean."""
     if target in {*skip, *categorical, *holding.columns}:
         raise ValueError(f"{target!r} is the column to predict, so it can be nothing else.")
-    lesson = _posed(table, target, task, class_weight, holding, random_state)
+    lesson = pose(target, task, class_weight, holding, random_state)
     _check_asked(lesson, target, prior=prior, positive=positive, threshold=threshold)
     _check_test(lesson, target, test)
-    y, part, rest = lesson.y, lesson.train, lesson.test
-    kind = "a number" if lesson.is_number else f"one of {len(set(y.tolist()))} classes"
-    say(f"{len(y)} rows; {target} is {kind}.")
-    columns, notes = _read(lesson, skip, categorical)
-    for note in notes:
+    classes = lesson.classes
+    kind = "a number" if classes is None else f"one of {len(classes)} classes"
+    say(f"{lesson.n_rows} rows; {target} is {kind}.")
+    read = lesson.read(skip, categorical)
+    for note in read.notes:
         say(f"  {note}")
-    n_columns, n_held = count(len(columns), "column"), len(rest) or len(next(iter((test or {}).values()), ()))
-    held = f"{n_held} rows are {'held out' if len(rest) else 'in the table to test on'}"
-    say(f"Learning from {len(part)} rows and {n_columns}; {held} ...")
-    folds = lesson.apart.folds(part, y, lesson.is_number, random_state)
+    say(lesson.plan(len(read.columns), test))
+    folds = lesson.folds(random_state)
     estimator = _estimator(lesson.is_number, n_rules, conditions, class_weight, minutes, random_state, folds)
     watch(estimator)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # folds can do without it
         warnings.simplefilter("ignore", UselessModelWarning)  # rows held out will tell
-        estimator.fit(_rows(columns, part), y[part], lesson.weight(part))
+        learned = lesson.teach(estimator, read)
     for note in (hurried := _hurried(estimator)):
         say(f"  {note}")
-    rules = _for_prior(replace(estimator.rules_, target_name=target), lesson, columns, prior)
+    rules = _for_prior(replace(learned, target_name=target), lesson, read, prior)
     seed = random_state if isinstance(random_state, int) else 0
     asked = {"positive": label_of(rules.classes, positive), "threshold": threshold, "random_state": seed}
-    return Trained(rules, flat({"rules": _judged(rules, lesson, columns, test, asked)}), (*notes, *hurried))
+    return Trained(
+        rules, flat({"rules": _judged(rules, lesson, read.columns, test, asked)}), (*read.notes, *hurried)
+    )
 
 
 def _check_asked(lesson: Lesson, target: str, **asked: Any) -> None:
     """Refuse, before hours of learning and not after, what cannot be asked of this target."""
     given = {name: value for name, value in asked.items() if value is not None}
-    if lesson.is_number:
+    if (classes := lesson.classes) is None:
         for name in given:
             raise ParameterError(name, f"is about classes, and {target} is a number; leave it out")
         return
-    classes = np.unique(lesson.y)
     names, known = ", ".join(map(str, classes)), classes.tolist()
     if "positive" in given and label_of(classes, given["positive"]) not in known:
         raise ParameterError("positive", f"must be one of {names}, got {given['positive']!r}")
@@ -153,20 +252,19 @@ def _check_test(lesson: Lesson, target: str, test: Table | None) -> None:
     for name in filter(None, (target, holding.weight, holding.group)):
         if name not in test:
             raise ParameterError("test", f"must have the column {name!r} too; it has {', '.join(test)}")
-    classes = None if lesson.is_number else np.unique(lesson.y)
+    classes = lesson.classes
     for row, cell in enumerate(column_of(test, target), 1):
         if classes is not None and cell is not None and label_of(classes, cell) not in classes.tolist():
             raise ParameterError("test", f"has {cell!r} in row {row} of {target!r}, which no row to learn from is")
 
 
-def _for_prior(rules: RuleBase, lesson: Lesson, columns: Columns, prior: Any) -> RuleBase:
+def _for_prior(rules: RuleBase, lesson: Lesson, read: Read, prior: Any) -> RuleBase:
     """The rules for classes that are as common as this, with what happened under them as these see it."""
     if prior is None:
         return rules
-    rules, part = rules.with_prior(prior_of(rules.classes, prior)), lesson.train
-    seen = rules.observe(_rows(columns, part), lesson.y[part], lesson.weight(part))
+    rules = rules.with_prior(prior_of(rules.classes, prior))
     assert rules.summary is not None
-    return replace(rules, summary=replace(rules.summary, evidence=seen))
+    return replace(rules, summary=replace(rules.summary, evidence=lesson.observed(rules, read)))
 
 
 def _judged(
@@ -174,10 +272,12 @@ def _judged(
 ) -> Evaluation:
     """How rules do on the rows held out, or on a table of their own, beside a line that learned from the same."""
     holding, y, part, rest = lesson.apart.asked, lesson.y, lesson.train, lesson.test
-    asked = asked | {"beside": (_rows(columns, part), y[part], lesson.weight(part))}
+    asked = asked | {"beside": (rows_of(columns, part), y[part], lesson.weight(part))}
     if test is not None:
         return evaluate_table(rules, test, None, holding.weight, groups=holding.group, **asked)
-    return evaluate(rules, _rows(columns, rest), y[rest], lesson.weight(rest), groups=lesson.groups(rest), **asked)
+    return evaluate(
+        rules, rows_of(columns, rest), y[rest], lesson.weight(rest), groups=lesson.groups(rest), **asked
+    )
 
 
 def _hurried(estimator: Any) -> list[str]:
@@ -189,21 +289,21 @@ def _hurried(estimator: Any) -> list[str]:
     return [f"{tried}, rules that were not tried: {left}; another run may get further and choose others"]
 
 
-def _rows(columns: Columns, rows: np.ndarray) -> Columns:
+def rows_of(columns: Columns, rows: np.ndarray) -> Columns:
     return {name: cells[rows] for name, cells in columns.items()}
 
 
-def _posed(
+def posed(
     table: Table, target: str, task: str | None, class_weight: Any, holding: Holding, random_state: Any
 ) -> Lesson:
     """The lesson that a table is."""
-    _check(task, random_state)
-    table, notes, numbers = _with_target(table, target)
+    check(task, random_state)
+    table, notes, numbers = with_target(table, target)
     labels = table.pop(target)
     rows = holding.read(table, numbers)
-    task = task or _task(labels, target, numbers)
+    task = task or task_of(labels, target, numbers)
     apart = kept_apart(target, labels, code) if task == "classes" else None
-    y = _numbers(labels, target, numbers) if task == "number" else _classes(labels, bool(apart))
+    y = numbers_of(labels, target, numbers) if task == "number" else classes_in(labels, bool(apart))
     notes += [apart] if apart else []
     try:
         part, rest = _split(y, task, rows, random_state)
@@ -211,11 +311,11 @@ def _posed(
         raise
     except ValueError as error:
         raise ValueError("; ".join([str(error).rstrip("."), *notes]) + ".") from None
-    notes += _unevenness(y, class_weight) if task == "classes" else []
+    notes += unevenness(Counter(y.tolist()), class_weight) if task == "classes" else []
     return Lesson(table, y, task == "number", numbers, part, rest, rows, [*rows.notes(part, rest), *notes])
 
 
-def _check(task: str | None, random_state: Any) -> None:
+def check(task: str | None, random_state: Any) -> None:
     """Refuse parameters that make no sense whatever the table is."""
     if task not in (None, "classes", "number"):
         raise ParameterError("task", f"must be 'classes', 'number' or None, got {task!r}")
@@ -225,24 +325,33 @@ def _check(task: str | None, random_state: Any) -> None:
         raise ParameterError("random_state", f"must be at most {LARGEST_SEED}, got {random_state}")
 
 
-def _with_target(table: Table, target: str) -> tuple[Table, list[str], list[int]]:
+def with_target(table: Table, target: str) -> tuple[Table, list[str], list[int]]:
     """The rows that have a target, a note on those that have none, and the numbers of the rows that are left."""
-    if target not in table:
-        raise ValueError(f"there is no column {target!r} to predict; there are {', '.join(table)}.")
+    refuse_no_target(table, target)
     kept = [k for k, cell in enumerate(table[target]) if cell is not None]
+    return taken(table, kept), lost_rows(target, len(kept), len(table[target])), [k + 1 for k in kept]
+
+
+def refuse_no_target(names: Iterable[str], target: str) -> None:
+    """Complain about a table that lacks the column to predict."""
+    if target not in (names := list(names)):
+        raise ValueError(f"there is no column {target!r} to predict; there are {', '.join(names)}.")
+
+
+def lost_rows(target: str, kept: int, n_rows: int) -> list[str]:
+    """A note on rows that have no target, if there are any."""
     if not kept:
         raise ValueError(f"column {target!r} is empty; fill in what is to be predicted, or name another column.")
-    lost = len(table[target]) - len(kept)
-    notes = [f"{count(lost, 'row')} without {target} {'are' if lost > 1 else 'is'} left out"] if lost else []
-    return _taken(table, kept), notes, [k + 1 for k in kept]
+    lost = n_rows - kept
+    return [f"{count(lost, 'row')} without {target} {'are' if lost > 1 else 'is'} left out"] if lost else []
 
 
-def _taken(table: Table, rows: Sequence[int]) -> Table:
+def taken(table: Table, rows: Sequence[int]) -> Table:
     """Some rows of a table, counted from 0."""
     return {name: [cells[k] for k in rows] for name, cells in table.items()}
 
 
-def _task(labels: list[Any], target: str, rows: list[int]) -> str:
+def task_of(labels: list[Any], target: str, rows: list[int]) -> str:
     """Numbers are a number to predict, unless they are codes or few and whole."""
     if kept_apart(target, labels, digits):
         return "classes"
@@ -256,15 +365,20 @@ def _task(labels: list[Any], target: str, rows: list[int]) -> str:
     return "classes" if None in values else "number"
 
 
-def _numbers(labels: list[Any], target: str, rows: list[int]) -> np.ndarray:
+def numbers_of(labels: list[Any], target: str, rows: list[int]) -> np.ndarray:
     values = [number_in(label) for label in labels]
-    if odd := [(row, label) for row, label, value in zip(rows, labels, values, strict=True) if value is None]:
-        what = f"column {target!r} has cells that are no numbers, {quoted(odd)}"
-        raise TableError(f"{what}; {remedy(odd)}", ("task", "number"), verb="leave out")
+    refuse_odd([(row, one) for row, one, value in zip(rows, labels, values, strict=True) if value is None], target)
     return np.asarray(values, dtype=float)
 
 
-def _classes(labels: list[Any], apart: bool) -> np.ndarray:
+def refuse_odd(odd: list[tuple[int, str]], target: str) -> None:
+    """Complain about rows with texts that are no numbers to predict, if there are any."""
+    if odd:
+        what = f"column {target!r} has cells that are no numbers, {quoted(odd)}"
+        raise TableError(f"{what}; {remedy(odd)}", ("task", "number"), verb="leave out")
+
+
+def classes_in(labels: list[Any], apart: bool) -> np.ndarray:
     """Whole numbers as such, unless their texts are to be kept apart; everything else as text."""
     values = [number_in(label) for label in labels]
     if apart or None in values:
@@ -276,15 +390,7 @@ def _classes(labels: list[Any], apart: bool) -> np.ndarray:
 
 def _split(y: np.ndarray, task: str, rows: RowsApart, random_state: Any) -> tuple[np.ndarray, np.ndarray]:
     """Rows to learn from and rows to test on, of every class some."""
-    if task == "classes":
-        counts = Counter(y.tolist())
-        if len(counts) < 2:
-            raise ValueError(f"every row is {y.tolist()[0]!r}; there must be at least two classes to tell apart.")
-        rarest = min(counts, key=lambda label: counts[label])
-        if counts[rarest] < 2:
-            raise ValueError(f"the class {rarest!r} has one row only; it needs two to be learned and tested.")
-    if len(y) < 10:
-        raise ValueError(f"{len(y)} rows are too few to learn from and test on; ten are the least.")
+    refuse_few(len(y), Counter(y.tolist()) if task == "classes" else None)
     try:
         part, rest = rows.split(y, task == "number", random_state)
     except ParameterError:
@@ -292,43 +398,53 @@ def _split(y: np.ndarray, task: str, rows: RowsApart, random_state: Any) -> tupl
     except ValueError:
         what = f"holding out {rows.asked.share:g} of {len(y)} rows"
         raise ValueError(f"{what} leaves a class without rows; hold out more or less.") from None
-    if task == "classes" and (unlearned := sorted(set(y.tolist()) - set(y[part].tolist()), key=str)):
-        raise ValueError(f"every row of the class {unlearned[0]!r} is held out; hold out others, or fewer.")
+    if task == "classes":
+        refuse_unlearned({*y.tolist()}, {*y[part].tolist()})
     return part, rest
 
 
-def _unevenness(y: np.ndarray, class_weight: Any) -> list[str]:
+def refuse_few(n_rows: int, counts: Counter | None) -> None:
+    """Complain about rows, or rows of a class, that are too few."""
+    if counts is not None:
+        if len(counts) < 2:
+            raise ValueError(
+                f"every row is {next(iter(counts))!r}; there must be at least two classes to tell apart."
+            )
+        rarest = min(counts, key=lambda label: counts[label])
+        if counts[rarest] < 2:
+            raise ValueError(f"the class {rarest!r} has one row only; it needs two to be learned and tested.")
+    if n_rows < 10:
+        raise ValueError(f"{n_rows} rows are too few to learn from and test on; ten are the least.")
+
+
+def refuse_unlearned(classes: set[Any], learned: set[Any]) -> None:
+    """Complain about classes that are held out whole."""
+    if unlearned := sorted(classes - learned, key=str):
+        raise ValueError(f"every row of the class {unlearned[0]!r} is held out; hold out others, or fewer.")
+
+
+def unevenness(counts: Counter, class_weight: Any) -> list[str]:
     """What it means that some classes are much rarer than others, if they are."""
-    [(_, most), *_, (rarest, least)] = Counter(y.tolist()).most_common()
+    [(_, most), *_, (rarest, least)] = counts.most_common()
     if most < UNEVEN * least or class_weight not in (None, "balanced"):
         return []
-    rare = f"{100 * least / len(y):.2g} % of the rows are {rarest}"
+    rare = f"{100 * least / counts.total():.2g} % of the rows are {rarest}"
     if class_weight is None:
         return [f"{rare}; common classes weigh more, so these may never be the answer"]
     return [f"{rare}, but all classes weigh the same: probabilities are as if they were equally common"]
 
 
-def _read(lesson: Lesson, skip: Iterable[str], categorical: Iterable[str]) -> tuple[Columns, list[str]]:
-    """The columns, of the kinds that they are in the rows to learn from, and notes on them.
-
-    Slips and codes are looked for in all rows: they are in the spelling of the table, and nothing that is learned.
-    """
-    table, part = lesson.table, sorted(lesson.train.tolist())
-    refuse_slips(table, lesson.numbers, {*skip, *categorical})
-    spelled = codes(table, {*skip, *categorical})
-    known, numbers = _taken(table, part), [lesson.numbers[k] for k in part]
-    kinds, notes = learn(known, skip=skip, categorical=categorical, spelled=spelled, rows=numbers)
-    for column in settle_columns(list(kinds), tally(raw_columns(typed(known, kinds)), None)):
-        notes[column.name] += _notes(column, table[column.name], known[column.name])
-    return typed(table, kinds), [*lesson.notes, *(note for each in notes.values() for note in each)]
-
-
 def _notes(column: Column, cells: Sequence[str | None], known: Sequence[str | None]) -> list[str]:
     """How many cells are missing, and which only rows have that nothing is learned from."""
-    absent, odd = sum(cell is None for cell in cells), sorted(unseen(column, cells).keys() - set(known))
-    found = [f"{column.name}: {count(absent, 'missing cell')}"] if absent else []
+    odd = sorted(unseen(column, cells).keys() - set(known))
+    return absent_notes(column.name, sum(cell is None for cell in cells), odd)
+
+
+def absent_notes(name: str, absent: int, odd: list[str]) -> list[str]:
+    """How many cells are missing, and these texts that only rows held out have."""
+    found = [f"{name}: {count(absent, 'missing cell')}"] if absent else []
     verb = ("is", "counts") if len(odd) == 1 else ("are", "count")
-    only = f"{column.name}: {listed(odd)} {verb[0]} only in rows held out, and {verb[1]} as missing"
+    only = f"{name}: {listed(odd)} {verb[0]} only in rows held out, and {verb[1]} as missing"
     return [*found, only] if odd else found
 
 

@@ -69,7 +69,7 @@ from .search import (
 )
 from .simplify import Limit
 
-__all__ = ["TSKClassifierCV", "TSKRegressorCV", "score_name", "searching"]
+__all__ = ["SEARCHED_ROWS", "TSKClassifierCV", "TSKRegressorCV", "score_name", "searching"]
 
 Split = tuple[np.ndarray, np.ndarray]
 
