@@ -16,6 +16,7 @@ from ..rows.columns import Category, Number
 from ..rules.base import RuleBase
 from ..rules.conditions import impacts, is_whole, origin, places, read_condition, seen_range, shown_range, top
 from ..rules.document import evaluations_to_data, to_data
+from ..rules.effects import Effects
 from ..rules.evaluation import Evaluation, verdict
 from ..rules.explanation import step
 from ..rules.wording import count, number, one_line, output_names, quoted
@@ -35,6 +36,7 @@ def to_html(
     title: str | None = None,
     evaluations: Mapping[str, Evaluation] | None = None,
     examples: Any = None,
+    effects: Effects | None = None,
 ) -> str:
     """The rules as a web page; :meth:`sessc.RuleBase.to_html` says what its parameters mean.
 
@@ -77,7 +79,7 @@ def _drawn(summary: dict[str, Any] | None) -> dict[str, Any] | None:
     return (
         None
         if summary is None
-        else {key: value for key, value in summary.items() if key not in ("quantiles", "reach", "evidence")}
+        else {key: value for key, value in summary.items() if key not in ("quantiles", "reach", "evidence", "effects")}
     )
 
 

@@ -160,13 +160,14 @@ def _check_test(lesson: Lesson, target: str, test: Table | None) -> None:
 
 
 def _for_prior(rules: RuleBase, lesson: Lesson, columns: Columns, prior: Any) -> RuleBase:
-    """The rules for classes that are as common as this, with what happened under them as these see it."""
+    """The rules for classes that are as common as this, with what happened under them, and what they answer, as these see it."""
     if prior is None:
         return rules
     rules, part = rules.with_prior(prior_of(rules.classes, prior)), lesson.train
-    seen = rules.observe(_rows(columns, part), lesson.y[part], lesson.weight(part))
+    rows, weight = _rows(columns, part), lesson.weight(part)
+    seen, effects = rules.observe(rows, lesson.y[part], weight), rules.effects(rows, weight)
     assert rules.summary is not None
-    return replace(rules, summary=replace(rules.summary, evidence=seen))
+    return replace(rules, summary=replace(rules.summary, evidence=seen, effects=effects))
 
 
 def _judged(

@@ -13,6 +13,7 @@ from ..rows.layout import Layout, Space
 from ..rows.target import Classes, Measurements
 from ..rules import links
 from ..rules.base import RuleBase
+from ..rules.effects import Effect, Effects
 from ..rules.evidence import Evidence
 from ..rules.summary import Summary
 from ..solve.memory import Memory
@@ -28,7 +29,7 @@ __all__ = ["trusted_types"]
 FAMILIES = (named, predictors, sharing, losses, links)
 """Modules all of whose public types are estimators, terms or links."""
 MODELS = (SoftSubspaceClustering, TSKClassifier, TSKClassifierCV, TSKRegressor, TSKRegressorCV)
-PARTS = (Blocks, Category, Evidence, Layout, Number, Objective, Parameters, RuleBase, Space, Summary)
+PARTS = (Blocks, Category, Effect, Effects, Evidence, Layout, Number, Objective, Parameters, RuleBase, Space, Summary)
 TO_GO_ON = (Extent, Gram, Classes, Measurements, Memory, Names, Statistics, Stream)
 """What a model needs to go on learning."""
 
