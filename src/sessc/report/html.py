@@ -21,6 +21,7 @@ from ..rules.evaluation import Evaluation, verdict
 from ..rules.explanation import step
 from ..rules.wording import count, number, one_line, output_names, quoted
 from .evaluation import meaning
+from .glance import glance
 from .phrases import UNITS, Sentence, conclusion, held, holds_always, priors, sentences, worded_conditions
 
 __all__ = ["to_html"]
@@ -54,6 +55,7 @@ def to_html(
         "faithful": next((one.faithful for one in (evaluations or {}).values()), ""),
         "meant": next((" ".join(meaning(one)) for one in (evaluations or {}).values()), ""),
         "held": held(rules),
+        "whole": glance(rules, rules.effects() if effects is None else effects),
         "examples": rows,
         "unit": UNITS.get(type(rules.link), "The answer is the sum of what rules add."),
         "terms": MAX_TERMS,

@@ -170,7 +170,7 @@ class EffectsDisplay:
     def _shares(self, ax: Any, one: Effect) -> None:
         place = _places(self.rules, one)
         shares = np.vstack([one.shares.T, np.maximum(1 - one.shares.sum(axis=1), 0.0)])
-        colors = [*(PALE[r % len(PALE)] for r in one.rules), OTHERS]
+        colors = [*(self._colors()[int(r)] for r in one.rules), OTHERS]
         known = ~np.isnan(one.cells)
         if self.rules.layout.levels[one.column]:
             known = np.zeros(len(known), bool)
@@ -198,6 +198,15 @@ class EffectsDisplay:
             said = [cell(self.rules, one.column, tick, float(self.rules.scale[one.column])) for tick in chosen]
             ax.set_xticks([*chosen, place[-1]], [*said, "unknown"])
 
+    def _colors(self) -> dict[int, Any]:
+        """A colour for each rule that is drawn; of many rules, more colours."""
+        from matplotlib import colormaps
+
+        drawn = sorted({int(r) for one in self.curves for r in one.rules})
+        if self.rules.n_rules <= len(PALE):
+            return {r: PALE[r] for r in drawn}
+        return {r: colormaps["tab20"](k % 20) for k, r in enumerate(drawn)}
+
     def _legend(self) -> None:
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
@@ -208,8 +217,7 @@ class EffectsDisplay:
         ]
         if any(one.accumulated is not None for one in self.curves):
             handles.append(Line2D([], [], color="#444444", ls="--", lw=1.1, label="by itself (accumulated effects)"))
-        rules = sorted({int(r) for one in self.curves for r in one.rules})
-        handles += [Patch(color=PALE[r % len(PALE)], label=f"rule {r + 1}") for r in rules[:12]]
+        handles += [Patch(color=color, label=f"rule {r + 1}") for r, color in self._colors().items()]
         if any(np.any(one.shares.sum(axis=1) < 0.999) for one in self.curves):
             handles.append(Patch(color=OTHERS, label="others"))
         self.figure_.legend(handles=handles, loc="outside right upper", frameon=False, fontsize="small")
