@@ -1,4 +1,4 @@
-"""What the whole model does, beside the same written plainly: loops over rows that the rules are asked one by one."""
+"""What the whole model does, beside the same written plainly, by asking the rules."""
 
 from dataclasses import replace
 

@@ -59,11 +59,9 @@ def _said(rules: RuleBase, one: Effect, lines: list[int]) -> str:
     """Where answers are highest and lowest, for those who cannot see the curve."""
     names, found = output_names(rules), []
     for c in lines[:2]:
-        ends = [int(np.argmin(one.answers[:, c])), int(np.argmax(one.answers[:, c]))]
-        low, high = (
-            f"{number(one.answers[k, c], np.ptp(one.answers[:, c]) / 10)} at {cell(rules, one.column, one.cells[k])}"
-            for k in ends
-        )
+        answers, unit = one.answers[:, c], np.ptp(one.answers[:, c]) / 10
+        ends = int(np.argmin(answers)), int(np.argmax(answers))
+        low, high = (f"{number(answers[k], unit)} at {cell(rules, one.column, one.cells[k])}" for k in ends)
         found.append(f"{names[c]} from {low} to {high}")
     return f"{one_line(rules.feature_names[one.column])}: {'; '.join(found)}"
 
@@ -75,7 +73,11 @@ def _coefficients(rules: RuleBase) -> dict[str, Any] | None:
         return None
     outputs = adds_to(rules)
     rows = [
-        {"change": heading(rules, one), "each": _each(rules, one), "adds": [float(one.adds @ w) for w in outputs.values()]}
+        {
+            "change": heading(rules, one),
+            "each": _each(rules, one),
+            "adds": [float(one.adds @ weights) for weights in outputs.values()],
+        }
         for one in found
     ]
     said = "one standard deviation more" + (", or each level beside an average one," if _has_levels(found) else "")

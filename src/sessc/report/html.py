@@ -78,11 +78,8 @@ def to_html(
 
 def _drawn(summary: dict[str, Any] | None) -> dict[str, Any] | None:
     """What pictures show of the data."""
-    return (
-        None
-        if summary is None
-        else {key: value for key, value in summary.items() if key not in ("quantiles", "reach", "evidence", "effects")}
-    )
+    hidden = ("quantiles", "reach", "evidence", "effects")
+    return None if summary is None else {key: value for key, value in summary.items() if key not in hidden}
 
 
 def _part(name: str) -> str:

@@ -12,7 +12,7 @@ from ..rules.effects import Effect, Effects
 from ..rules.links import Softmax
 from ..rules.overview import Coefficient, coefficients
 from ..rules.pipelines import rules_of
-from ..rules.wording import cell, count, number, one_line, output_names
+from ..rules.wording import cell, number, one_line, output_names
 from .plots import COLORS, dated, short
 
 __all__ = [
@@ -52,7 +52,7 @@ class ImportancesDisplay:
         rules = _rules(rules)
         found = rules.effects(X).importances
         if found is None:
-            raise ValueError("of rules that were changed or written by hand importances are found on rows; give X.")
+            raise ValueError("importances of rules changed or written by hand are found on rows; give X.")
         return cls(found, [one_line(name) for name in rules.feature_names]).plot(ax, most=most)
 
     def plot(self, ax: Any = None, *, most: int = 20) -> Self:
@@ -80,8 +80,8 @@ class EffectsDisplay:
     """The mean answer over each column, with the shares of rules below it.
 
     Where a column goes together with another one, the mean is that of the rows about each value, and a dashed line
-    says what the column does by itself: accumulated local effects. The title says which it is. Categories are bars, and
-    missing cells have a place of their own, *unknown*.
+    says what the column does by itself: accumulated local effects. The title says which. Categories are bars,
+    and missing cells have a place of their own, *unknown*.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class EffectsDisplay:
         places = None if features is None else [place_of(rules, name) for name in features]
         known = {one.column for one in effects.curves}
         if lacking := [rules.feature_names[j] for j in places or () if j not in known]:
-            raise ValueError(f"the answer does not change with {lacking[0]!r}, or it is not among the 24 that matter.")
+            raise ValueError(f"the answer changes with {lacking[0]!r} little or not at all; name another feature.")
         if not effects.curves:
             raise ValueError("there is nothing to draw: the answer is always the same.")
         return cls(rules, effects, places).plot()
@@ -154,8 +154,9 @@ class EffectsDisplay:
             if one.accumulated is not None:
                 style = {"color": color, "ls": "--", "lw": 1.1}
                 _line(ax, self.rules, one, place, one.accumulated[:, c], style, k, len(lines))
-        ax.set_title(f"{short(one_line(self.rules.feature_names[one.column]), 28)}\n", fontsize="medium", loc="left")
-        ax.text(0, 1.02, kind_of(self.rules, self.effects, one), transform=ax.transAxes, fontsize=7.5, color="#555555")
+        name, kind = one_line(self.rules.feature_names[one.column]), kind_of(self.rules, self.effects, one)
+        ax.set_title(f"{short(name, 28)}\n", fontsize="medium", loc="left")
+        ax.text(0, 1.02, kind, transform=ax.transAxes, fontsize=7.5, color="#555555")
         ax.set_xticks([])
         self._ends(ax, one, place)
         if self.rules.classes is not None:
@@ -216,7 +217,7 @@ class EffectsDisplay:
             Line2D([], [], color=COLORS[k % len(COLORS)], lw=1.6, label=names[c]) for k, c in enumerate(lines)
         ]
         if any(one.accumulated is not None for one in self.curves):
-            handles.append(Line2D([], [], color="#444444", ls="--", lw=1.1, label="by itself (accumulated effects)"))
+            handles.append(Line2D([], [], color="#444444", ls="--", lw=1.1, label="by itself (accumulated)"))
         handles += [Patch(color=color, label=f"rule {r + 1}") for r, color in self._colors().items()]
         if any(np.any(one.shares.sum(axis=1) < 0.999) for one in self.curves):
             handles.append(Patch(color=OTHERS, label="others"))
@@ -241,7 +242,7 @@ class CoefficientsDisplay:
         rules = _rules(rules)
         found = coefficients(rules)
         if not found:
-            raise ValueError(f"only a single linear rule has coefficients; this is {count(rules.n_rules, 'rule')}.")
+            raise ValueError(f"only a single linear rule has coefficients; got {rules!r}.")
         return cls(rules, found).plot(ax, most=most)
 
     def plot(self, ax: Any = None, *, most: int = 20) -> Self:
@@ -352,7 +353,7 @@ def kind_of(rules: RuleBase, effects: Effects, one: Effect) -> str:
 
 
 def adds_to(rules: RuleBase) -> dict[str, np.ndarray]:
-    """What coefficients add to, by name, and how outputs count in it: of two classes the log-odds of the second."""
+    """What coefficients add to, by name, and how outputs count in it: of two classes their difference."""
     names = output_names(rules)
     if rules.classes is None:
         return {names[0]: np.ones(1)}
@@ -398,7 +399,14 @@ def _width(place: np.ndarray) -> float:
 
 
 def _line(
-    ax: Any, rules: RuleBase, one: Effect, place: np.ndarray, said: np.ndarray, style: dict[str, Any], k: int, n: int
+    ax: Any,
+    rules: RuleBase,
+    one: Effect,
+    place: np.ndarray,
+    said: np.ndarray,
+    style: dict[str, Any],
+    k: int,
+    n: int,
 ) -> None:
     """A line over numbers, with a dot for missing cells; a bar for each level."""
     if rules.layout.levels[one.column]:

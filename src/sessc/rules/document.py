@@ -16,8 +16,8 @@ import numpy as np
 from .._version import __version__
 from ..rows.columns import Category, Column, Number
 from .base import Conditions, RuleBase
-from .evaluation import Curve, Cuts, Evaluation, flat
 from .effects import Effect, Effects
+from .evaluation import Curve, Cuts, Evaluation, flat
 from .evidence import Evidence
 from .links import Identity, Link, Proportions, Softmax
 from .measures import CUTS
@@ -448,7 +448,8 @@ def _read_effects(data: Any, n_rules: int, columns: Sequence[Column], n_outputs:
     data = read_object(data, "the effects")
     if type(n_rows := data.get("n_rows")) is not int or n_rows < 0:
         raise Damaged("n_rows of effects must be a count")
-    given, importances = [read_object(one, "a curve") for one in read_list(data, "curves")], data.get("importances")
+    given = [read_object(one, "a curve") for one in read_list(data, "curves")]
+    importances = data.get("importances")
     return Effects(
         n_rows,
         read_array(data.get("mean"), "mean", (n_outputs,)),

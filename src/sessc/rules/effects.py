@@ -1,10 +1,10 @@
 """The whole model at a glance: what the answer is over each column, which rules say so, and which columns matter.
 
-The *mean* answer at a value is that of all rows if each had this value. Where columns go together there are no such
-rows: nobody is two metres tall and weighs thirty kilograms. There the mean is that of the rows *about* the value, which
-differ in the other columns, too. So a second curve says what the column does by itself: rows move only between the two
-values next to their own, what that changes is averaged over the rows there, and these changes are added up, beginning so
-that the answer is right on average (Apley and Zhu's accumulated local effects).
+The *mean* answer at a value is that of all rows if each had this value. Where columns go together there are no
+such rows: nobody is two metres tall and weighs thirty kilograms. There the mean is that of the rows *about* the
+value, which differ in the other columns, too. So a second curve says what the column does by itself: rows move
+only between the two values next to their own, what that changes is averaged over the rows there, and these changes
+are added up, beginning so that the answer is right on average (Apley and Zhu's accumulated local effects).
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class _Asked(NamedTuple):
         return _Asked(self.rules, *rows, says)
 
     def with_cells(self, j: int, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How rules fire (R, b, n) and what is answered (b, n, C) with these cells (b, n) or (b, 1) in a column."""
+        """How rules fire (R, b, n) and what is answered (b, n, C) with cells (b, n) or (b, 1) in a column."""
         rules, own = self.rules, self.cells[:, j]
         moved = np.stack([additions(rules, r, j, at) - additions(rules, r, j, own) for r in range(rules.n_rules)])
         F = softmax(self.levels[:, None, :] + moved, axis=0)
@@ -215,7 +215,7 @@ def _short(values: np.ndarray) -> np.ndarray:
 
 
 def _partners(asked: _Asked, chosen: list[int]) -> dict[int, tuple[int, float]]:
-    """For numbers among some columns that go together with another one of the rules: with which, and how closely."""
+    """For numbers among some columns that go together with another one: with which, and how closely."""
     found, used = {}, asked.rules.used
     for j, close in _closeness(asked, [j for j in chosen if not asked.rules.layout.levels[j]]):
         close = np.where(used, close, 0.0)

@@ -160,7 +160,7 @@ def _check_test(lesson: Lesson, target: str, test: Table | None) -> None:
 
 
 def _for_prior(rules: RuleBase, lesson: Lesson, columns: Columns, prior: Any) -> RuleBase:
-    """The rules for classes that are as common as this, with what happened under them, and what they answer, as these see it."""
+    """The rules for classes that are as common as this, with what these see happen and answer."""
     if prior is None:
         return rules
     rules, part = rules.with_prior(prior_of(rules.classes, prior)), lesson.train
