@@ -91,14 +91,14 @@ def test_typing_a_value_changes_everything(opened):
 
 def test_keys_move_sliders(opened):
     page = opened(classifier(refine=50))
-    slider = page.locator("input[type=range]").first
+    slider = page.locator("#inputs input[type=range]").first
     slider.focus()
     before = page.locator("#answer").inner_text()
     for _ in range(30):
         page.keyboard.press("ArrowRight")
     assert page.locator("#answer").inner_text() != before
     assert float(slider.input_value()) == pytest.approx(
-        float(page.locator("input[type=number]").first.input_value()), rel=1e-3
+        float(page.locator("#inputs input[type=number]").first.input_value()), rel=1e-3
     )
 
 

@@ -836,4 +836,4 @@ arrange();
 reachable();
 addEventListener("resize", reachable);
 document.addEventListener("toggle", reachable, true);
-window.sessc = { predict, changes, number, foundAt };
+window.sessc = { predict, changes, number, foundAt, whole };
