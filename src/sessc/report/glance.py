@@ -12,7 +12,7 @@ from ..rules.overview import Coefficient, coefficients
 from ..rules.wording import cell, number, one_line, output_names
 from .whole import adds_to, heading, kind_of, shown_outputs
 
-__all__ = ["glance"]
+__all__ = ["briefly", "glance"]
 
 CURVES = 12
 """Columns that have a curve on the page."""
@@ -28,7 +28,7 @@ def glance(rules: RuleBase, effects: Effects) -> dict[str, Any]:
         "importances": _importances(rules, effects),
         "lines": lines,
         "curves": [_curve(rules, effects, one, lines) for one in effects.curves[:CURVES]],
-        "overlaps": seen.overlaps.tolist() if known else None,  # type: ignore[union-attr]
+        "overlaps": _brief(seen.overlaps) if known else None,  # type: ignore[union-attr,arg-type]
         "governed": (seen.governed / seen.weight).tolist() if known else None,  # type: ignore[union-attr]
         "coefficients": _coefficients(rules),
     }
@@ -47,12 +47,21 @@ def _curve(rules: RuleBase, effects: Effects, one: Effect, lines: list[int]) -> 
         "feature": one.column,
         "kind": kind_of(rules, effects, one),
         "cells": [None if np.isnan(value) else value for value in one.cells.tolist()],
-        "answers": one.answers[:, lines].T.tolist(),
-        "accumulated": None if one.accumulated is None else one.accumulated[:, lines].T.tolist(),
+        "answers": _brief(one.answers[:, lines].T),
+        "accumulated": None if one.accumulated is None else _brief(one.accumulated[:, lines].T),
         "rules": one.rules.tolist(),
-        "shares": one.shares.T.tolist(),
+        "shares": _brief(one.shares.T),
         "said": _said(rules, one, lines),
     }
+
+
+def briefly(value: float) -> float:
+    """A number to be drawn, to ten digits: a page has many."""
+    return float(f"{value:.10g}")
+
+
+def _brief(values: np.ndarray) -> list[list[float]]:
+    return [[briefly(value) for value in row] for row in values.tolist()]
 
 
 def _said(rules: RuleBase, one: Effect, lines: list[int]) -> str:

@@ -21,7 +21,7 @@ from ..rules.evaluation import Evaluation, verdict
 from ..rules.explanation import step
 from ..rules.wording import count, number, one_line, output_names, quoted
 from .evaluation import meaning
-from .glance import glance
+from .glance import briefly, glance
 from .phrases import UNITS, Sentence, conclusion, held, holds_always, priors, sentences, worded_conditions
 
 __all__ = ["to_html"]
@@ -66,7 +66,7 @@ def to_html(
         "text": html.escape(rules.to_text()),
         "made_by": html.escape(data["made_by"]),
         # In a script element only "<" could end it or begin a comment.
-        "data": json.dumps(payload, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c"),
+        "data": json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
         "style": _part("page.css"),
         "script": _part("page.js"),
     }
@@ -149,10 +149,11 @@ def _sentence(rules: RuleBase, r: int, said: Sentence) -> dict[str, Any]:
     }
 
 
-def _condition(rules: RuleBase, r: int, j: int, text: str) -> dict[str, Any]:
+def _condition(rules: RuleBase, r: int, j: int, text: str) -> list[Any]:
+    """As a list, for there may be thousands: its text, its column, its top, where it is met, and if it excludes."""
     read = read_condition(rules, r, j)
-    met = {"low": read.low, "high": read.high, "excludes": read.worst < 0.5}
-    return {"text": text, "feature": j, "top": top(rules, r, j), **met}
+    low, high = (None if end is None else briefly(end) for end in (read.low, read.high))
+    return [text, j, top(rules, r, j), low, high, int(read.worst < 0.5)]
 
 
 def _origin(rules: RuleBase, r: int) -> list[float] | None:

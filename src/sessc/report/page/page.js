@@ -2,6 +2,9 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const model = data.model, summary = model.summary, columns = data.columns, names = columns.map((column) => column.name);
 const labels = data.labels, isClassifier = model.classes !== null, isLinear = model.rules[0].outputs.slopes !== null;
+data.sentences.forEach((sentence) => {
+  sentence.conditions = sentence.conditions.map(([text, feature, top, low, high, excludes]) => ({ text, feature, top, low, high, excludes }));
+});
 const byId = (id) => document.getElementById(id);
 const sum = (values) => values.reduce((a, b) => a + b, 0);
 const size = (values) => Math.max(...values.map(Math.abs));
@@ -645,7 +648,7 @@ function evaluation() {
   const confusion = data.evaluations[0].confusion;
   const down = (c) => keys[c] === labels[c] ? labels[c] : `${keys[c]}: ${labels[c]}`;
   if (confusion) byId("confusion").append(make("caption", {}, "What rows are (down) and what the rules say (across)"),
-    make("tr", {}, make("td"), ...keys.map((key) => make("th", { scope: "col" }, key))),
+    make("tr", {}, make("th", {}, make("span", { class: "unseen" }, "what rows are")), ...keys.map((key) => make("th", { scope: "col" }, key))),
     ...confusion.map((row, k) => make("tr", {}, make("th", { scope: "row" }, down(k)), ...row.map((count) => make("td", {}, brief(count, 5))))));
 }
 
