@@ -91,14 +91,14 @@ def test_typing_a_value_changes_everything(opened):
 
 def test_keys_move_sliders(opened):
     page = opened(classifier(refine=50))
-    slider = page.locator(".feature input[type=range]").first
+    slider = page.locator("#inputs input[type=range]").first
     slider.focus()
     before = page.locator("#answer").inner_text()
     for _ in range(30):
         page.keyboard.press("ArrowRight")
     assert page.locator("#answer").inner_text() != before
     assert float(slider.input_value()) == pytest.approx(
-        float(page.locator(".feature input[type=number]").first.input_value()), rel=1e-3
+        float(page.locator("#inputs input[type=number]").first.input_value()), rel=1e-3
     )
 
 
@@ -328,6 +328,7 @@ def test_contributions_on_the_page_add_up(opened, rules):
 def test_cards_say_how_well_each_condition_fits_now(opened, rules):
     page = opened(rules)
     grades = rules.explain(raw_row(rules, rules.typical)).grades
+    page.evaluate("document.querySelectorAll('details.fold').forEach((one) => { one.open = true; })")
     for r, card in enumerate(page.locator(".rule").all()):
         assert ("THEN" if rules.n_conditions[r] else "OTHERWISE") in card.inner_text()
         assert card.locator(".counts").inner_text().split()[:2] == ["counts", "now"]
@@ -342,7 +343,7 @@ def test_linear_conclusions_are_there_in_full_on_demand(opened):
     page = opened(rules)
     card = page.locator(".rule").first
     assert card.locator("details table").count() == 0
-    card.locator("summary").click()
+    card.locator("details:not(.fold) summary").click()
     rows = card.locator("details tr").all_inner_texts()
     assert len(rows) == 2 + rules.n_features
     slope = rules.consequents[0, 1:, 0] / rules.scale

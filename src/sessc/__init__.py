@@ -14,9 +14,11 @@ from .report.plots import (
     FiringDisplay,
     MembershipDisplay,
 )
+from .report.whole import CoefficientsDisplay, EffectsDisplay, ImportancesDisplay, OverlapDisplay
 from .rows.blocks import Blocks
 from .rows.columns import Category, Number
 from .rules.base import RuleBase
+from .rules.effects import Effect, Effects
 from .rules.evaluation import Comparison, Evaluation, evaluate
 from .rules.evidence import Evidence
 from .rules.explanation import Change, Explanation
@@ -46,9 +48,13 @@ __all__ = [
     "BoundaryDisplay",
     "Category",
     "Change",
+    "CoefficientsDisplay",
     "Comparison",
     "ConditionsDisplay",
     "ConvergenceDisplay",
+    "Effect",
+    "Effects",
+    "EffectsDisplay",
     "Entropy",
     "Evaluation",
     "EvaluationDisplay",
@@ -56,6 +62,7 @@ __all__ = [
     "Explanation",
     "FiringDisplay",
     "Identity",
+    "ImportancesDisplay",
     "KernelEWFCM",
     "Linear",
     "Link",
@@ -65,6 +72,7 @@ __all__ = [
     "Model",
     "Number",
     "Objective",
+    "OverlapDisplay",
     "Power",
     "Proportions",
     "Quadratic",

@@ -16,10 +16,12 @@ from ..rows.columns import Category, Number
 from ..rules.base import RuleBase
 from ..rules.conditions import impacts, is_whole, origin, places, read_condition, seen_range, shown_range, top
 from ..rules.document import evaluations_to_data, to_data
+from ..rules.effects import Effects
 from ..rules.evaluation import Evaluation, verdict
 from ..rules.explanation import step
 from ..rules.wording import count, number, one_line, output_names, quoted
 from .evaluation import meaning
+from .glance import briefly, glance
 from .phrases import UNITS, Sentence, conclusion, held, holds_always, priors, sentences, worded_conditions
 
 __all__ = ["to_html"]
@@ -35,6 +37,7 @@ def to_html(
     title: str | None = None,
     evaluations: Mapping[str, Evaluation] | None = None,
     examples: Any = None,
+    effects: Effects | None = None,
 ) -> str:
     """The rules as a web page; :meth:`sessc.RuleBase.to_html` says what its parameters mean.
 
@@ -52,6 +55,7 @@ def to_html(
         "faithful": next((one.faithful for one in (evaluations or {}).values()), ""),
         "meant": next((" ".join(meaning(one)) for one in (evaluations or {}).values()), ""),
         "held": held(rules),
+        "whole": glance(rules, rules.effects() if effects is None else effects),
         "examples": rows,
         "unit": UNITS.get(type(rules.link), "The answer is the sum of what rules add."),
         "terms": MAX_TERMS,
@@ -62,7 +66,7 @@ def to_html(
         "text": html.escape(rules.to_text()),
         "made_by": html.escape(data["made_by"]),
         # In a script element only "<" could end it or begin a comment.
-        "data": json.dumps(payload, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c"),
+        "data": json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
         "style": _part("page.css"),
         "script": _part("page.js"),
     }
@@ -74,11 +78,8 @@ def to_html(
 
 def _drawn(summary: dict[str, Any] | None) -> dict[str, Any] | None:
     """What pictures show of the data."""
-    return (
-        None
-        if summary is None
-        else {key: value for key, value in summary.items() if key not in ("quantiles", "reach", "evidence")}
-    )
+    hidden = ("quantiles", "reach", "evidence", "effects")
+    return None if summary is None else {key: value for key, value in summary.items() if key not in hidden}
 
 
 def _part(name: str) -> str:
@@ -148,10 +149,11 @@ def _sentence(rules: RuleBase, r: int, said: Sentence) -> dict[str, Any]:
     }
 
 
-def _condition(rules: RuleBase, r: int, j: int, text: str) -> dict[str, Any]:
+def _condition(rules: RuleBase, r: int, j: int, text: str) -> list[Any]:
+    """As a list, for there may be thousands: its text, its column, its top, where it is met, and if it excludes."""
     read = read_condition(rules, r, j)
-    met = {"low": read.low, "high": read.high, "excludes": read.worst < 0.5}
-    return {"text": text, "feature": j, "top": top(rules, r, j), **met}
+    low, high = (None if end is None else briefly(end) for end in (read.low, read.high))
+    return [text, j, top(rules, r, j), low, high, int(read.worst < 0.5)]
 
 
 def _origin(rules: RuleBase, r: int) -> list[float] | None:

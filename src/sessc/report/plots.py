@@ -15,11 +15,14 @@ from ..rules.pipelines import rules_of
 from ..rules.wording import day, one_line, output_names
 
 __all__ = [
+    "COLORS",
     "BoundaryDisplay",
     "ConditionsDisplay",
     "ConvergenceDisplay",
     "FiringDisplay",
     "MembershipDisplay",
+    "dated",
+    "short",
 ]
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000")
@@ -91,7 +94,7 @@ class MembershipDisplay:
             self._histogram(ax, d)
             self._curves(ax, d)
             if what.is_date:
-                _dated(ax.xaxis, 2)
+                dated(ax.xaxis, 2)
         ax.set(title=one_line(self.rules.feature_names[d]), ylim=(0, 1.05), yticks=[0, 1])
 
     def _curves(self, ax: Any, d: int) -> None:
@@ -124,7 +127,7 @@ class MembershipDisplay:
                 across = 0.4 / n_rules
                 was = grades(self.before, r, d, codes)
                 ax.hlines(was, places - across, places + across, color="#444444", ls="--", lw=0.8)
-        labels = [_short(label) for label in what.labels]
+        labels = [short(label) for label in what.labels]
         turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if max(map(len, labels)) > 6 else {}
         ax.set_xticks(codes, labels, **turned)
 
@@ -293,7 +296,7 @@ class BoundaryDisplay:
         ax.set(xlim=(across[0], across[-1]), ylim=(up[0], up[-1]))
         for axis, d in zip((ax.xaxis, ax.yaxis), (a, b), strict=True):
             if getattr(rules.columns[d], "is_date", False):
-                _dated(axis, 4)
+                dated(axis, 4)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -322,7 +325,7 @@ def _strength(rules: RuleBase) -> np.ndarray:
     return np.sqrt(np.sum(np.where(rules.asks, impacts(rules), 0.0) ** 2, axis=0))
 
 
-def _dated(axis: Any, most: int) -> None:
+def dated(axis: Any, most: int) -> None:
     """An axis of days since 1970 whose few ticks are dates."""
     from matplotlib.ticker import MaxNLocator
 
@@ -330,7 +333,7 @@ def _dated(axis: Any, most: int) -> None:
     axis.set_major_formatter(lambda value, _: day(value))
 
 
-def _short(label: str) -> str:
+def short(label: str, longest: int = LONGEST) -> str:
     """A label that leaves room for others."""
     text = one_line(label)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -32,7 +32,17 @@ from .forms import Forms
 from .links import Link
 from .summary import Summary
 
-__all__ = ["Cells", "Conditions", "RuleBase", "default_names", "design", "filled", "firing", "place_of"]
+__all__ = [
+    "Cells",
+    "Conditions",
+    "RuleBase",
+    "default_names",
+    "design",
+    "filled",
+    "firing",
+    "logits",
+    "place_of",
+]
 
 
 class Cells(NamedTuple):
@@ -398,17 +408,22 @@ class RuleBase(Forms):
 
 def firing(seen: Samples, conditions: Conditions) -> Array:
     """Normalised firing levels as a block of rules by rows, (R, n)."""
+    # In logs: a sample far from every rule still fires the nearest, instead of dividing zero by zero.
+    return softmax(logits(seen, conditions), axis=0)
+
+
+def logits(seen: Samples, conditions: Conditions) -> Array:
+    """The logarithms of how strongly rules fire before they share a row, (R, n)."""
     Z = seen.X
     constants, linear, precisions, unknown = (like(part, Z) for part in conditions)
     numbers = Z if precisions.shape[1] == Z.shape[1] else Z[:, : precisions.shape[1]]
-    # In logs: a sample far from every rule still fires the nearest, instead of dividing zero by zero.
-    logits = linear @ Z.T
-    logits -= 0.5 * (precisions @ (numbers * numbers).T)
-    logits += constants[:, None]
+    found = linear @ Z.T
+    found -= 0.5 * (precisions @ (numbers * numbers).T)
+    found += constants[:, None]
     if seen.gaps is not None:
         places = array_namespace(Z).asarray(np.asarray(seen.gap_columns), device=getattr(Z, "device", None))
-        logits += array_namespace(Z).take(unknown, places, axis=1) @ seen.gaps.T
-    return softmax(logits, axis=0)
+        found += array_namespace(Z).take(unknown, places, axis=1) @ seen.gaps.T
+    return found
 
 
 def filled(seen: Samples, fill: np.ndarray) -> Array:

@@ -7,7 +7,7 @@ by the name of its column, and outputs; what is not there is zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from .._version import __version__
 from ..rows.columns import Category, Column, Number
 from .base import Conditions, RuleBase
+from .effects import Effect, Effects
 from .evaluation import Curve, Cuts, Evaluation, flat
 from .evidence import Evidence
 from .links import Identity, Link, Proportions, Softmax
@@ -28,6 +29,7 @@ __all__ = [
     "VERSION",
     "Damaged",
     "different",
+    "effects_to_data",
     "evaluations_from_data",
     "evaluations_to_data",
     "from_data",
@@ -77,7 +79,7 @@ def to_data(rules: RuleBase) -> dict[str, Any]:
         "link": next(name for name, link in LINKS.items() if link == rules.link),
         "columns": [_column(rules, j) for j in range(rules.n_features)],
         "rules": [_rule(rules, r) for r in range(rules.n_rules)],
-        "summary": _summary(rules.summary),
+        "summary": _summary(rules),
         "edits": list(rules.edits),
     }
 
@@ -142,8 +144,8 @@ def _classes(classes: np.ndarray | None) -> dict[str, Any] | None:
     return {"type": kind, "values": values}
 
 
-def _summary(summary: Summary | None) -> dict[str, Any] | None:
-    if summary is None:
+def _summary(rules: RuleBase) -> dict[str, Any] | None:
+    if (summary := rules.summary) is None:
         return None
     return {
         "n_rows": summary.n_rows,
@@ -156,6 +158,31 @@ def _summary(summary: Summary | None) -> dict[str, Any] | None:
         "prior": None if summary.prior is None else summary.prior.tolist(),
         "shares": None if summary.shares is None else summary.shares.tolist(),
         "evidence": evidence_to_data(summary.evidence),
+        "effects": effects_to_data(rules, summary.effects),
+    }
+
+
+def effects_to_data(rules: RuleBase, effects: Effects | None) -> dict[str, Any] | None:
+    """What the model answers over its columns, as plain numbers."""
+    if effects is None:
+        return None
+    importances, names = effects.importances, rules.feature_names
+    curves = [
+        {
+            "column": names[one.column],
+            "partner": None if one.partner is None else names[one.partner],
+            "correlation": one.correlation,
+            "cells": _defined(one.cells.tolist()),
+            **{name: getattr(one, name).tolist() for name in ("answers", "rules", "shares")},
+            "accumulated": None if one.accumulated is None else one.accumulated.tolist(),
+        }
+        for one in effects.curves
+    ]
+    return {
+        "n_rows": effects.n_rows,
+        "mean": effects.mean.tolist(),
+        "importances": None if importances is None else importances.tolist(),
+        "curves": curves,
     }
 
 
@@ -225,7 +252,7 @@ def from_data(data: dict[str, Any]) -> RuleBase:
         columns=columns,
         fill=fill,
         classes=classes,
-        summary=_read_summary(data.get("summary"), len(given), [column.n_levels for column in columns], n_outputs),
+        summary=_read_summary(data.get("summary"), len(given), columns, n_outputs),
         **numbers,
     )
 
@@ -391,9 +418,10 @@ def read_classes(data: Any) -> np.ndarray | None:
     return np.asarray(values)
 
 
-def _read_summary(data: Any, n_rules: int, levels: list[int], n_outputs: int) -> Summary | None:
+def _read_summary(data: Any, n_rules: int, columns: Sequence[Column], n_outputs: int) -> Summary | None:
     if data is None:
         return None
+    levels = [column.n_levels for column in columns]
     data, n_columns = read_object(data, "the summary"), len(levels)
     n_rows, support = read_count(data), data.get("support")
     shares = read_list(data, "levels")
@@ -410,6 +438,47 @@ def _read_summary(data: Any, n_rules: int, levels: list[int], n_outputs: int) ->
         _read_common(data, "prior", n_outputs),
         _read_common(data, "shares", n_outputs),
         _read_evidence(data.get("evidence"), n_rules, n_outputs),
+        _read_effects(data.get("effects"), n_rules, columns, n_outputs),
+    )
+
+
+def _read_effects(data: Any, n_rules: int, columns: Sequence[Column], n_outputs: int) -> Effects | None:
+    if data is None:
+        return None
+    data = read_object(data, "the effects")
+    if type(n_rows := data.get("n_rows")) is not int or n_rows < 0:
+        raise Damaged("n_rows of effects must be a count")
+    given = [read_object(one, "a curve") for one in read_list(data, "curves")]
+    importances = data.get("importances")
+    return Effects(
+        n_rows,
+        read_array(data.get("mean"), "mean", (n_outputs,)),
+        None if importances is None else read_shares(importances, "importances", (len(columns),)),
+        tuple(_read_effect(one, n_rules, columns, n_outputs) for one in given),
+    )
+
+
+def _read_effect(data: dict[str, Any], n_rules: int, columns: Sequence[Column], n_outputs: int) -> Effect:
+    places = {column.name: j for j, column in enumerate(columns)}
+    place, partner, alone = read_text(data, "column"), data.get("partner"), data.get("accumulated")
+    if place not in places or not (partner is None or (isinstance(partner, str) and partner in places)):
+        raise Damaged("curves must be about the columns")
+    rules, n_cells = read_list(data, "rules"), len(read_list(data, "cells"))
+    if any(type(r) is not int or not 0 <= r < n_rules for r in rules):
+        raise Damaged("curves must have the shares of rules that there are")
+    cells, n_levels = _read_defined(data["cells"], "cells", (n_cells,)), columns[places[place]].n_levels
+    codes = cells[~np.isnan(cells)]
+    if n_levels and not np.all((codes >= 0) & (codes < n_levels) & (codes == np.round(codes))):
+        raise Damaged("curves over categories must be at levels that there are")
+    return Effect(
+        places[place],
+        cells,
+        read_array(data.get("answers"), "answers", (n_cells, n_outputs)),
+        np.asarray(rules, int),
+        read_shares(data.get("shares"), "shares", (n_cells, len(rules))),
+        None if partner is None else places[partner],
+        read_number(data, "correlation"),
+        None if alone is None else read_array(alone, "accumulated", (n_cells, n_outputs)),
     )
 
 
@@ -422,13 +491,13 @@ def _read_evidence(data: Any, n_rules: int, n_outputs: int) -> Evidence | None:
     if data is None:
         return None
     data = read_object(data, "the evidence")
-    shapes = {"governed": (n_rules,), "spread": (n_rules,), "support": (n_rules,)}
+    shapes = {"governed": (n_rules,), "spread": (n_rules,), "support": (n_rules,), "together": (n_rules, n_rules)}
     parts: dict[str, Any] = {}
     for field in fields(Evidence):
         value = data.get(field.name)
         if field.name in ("weight", "strongest", "score", "unit"):
             parts[field.name] = float(read_array(value, field.name, ()))
-        elif field.name == "spread" and value is None:
+        elif field.name in ("spread", "together") and value is None:
             parts[field.name] = None
         else:
             parts[field.name] = read_array(value, field.name, shapes.get(field.name, (n_rules, n_outputs)))

@@ -288,7 +288,7 @@ def _words(rules: RuleBase, outputs: list[float]) -> str:
 
 def _noted(rules: RuleBase, change: str) -> RuleBase:
     """The rule base with a change noted; how much of the data its rules speak for is not known any more."""
-    summary = rules.summary and replace(rules.summary, support=None, evidence=None)
+    summary = rules.summary and replace(rules.summary, support=None, evidence=None, effects=None)
     return replace(rules, edits=(*rules.edits, change), summary=summary)
 
 
@@ -312,5 +312,5 @@ def with_prior(rules: RuleBase, prior: Any) -> RuleBase:
     return replace(
         rules,
         consequents=consequents,
-        summary=replace(rules.summary, prior=shares / shares.sum(), evidence=None),
+        summary=replace(rules.summary, prior=shares / shares.sum(), evidence=None, effects=None),
     )

@@ -47,6 +47,9 @@ class Evidence:
         Balanced accuracy of the answers, or of values R².
     unit : float
         What distances between values are measured in: their standard deviation. One for classes.
+    together : array of shape (R, R) or None
+        How much two rules count for the same rows: the mean product of how strongly they fire. Rows of it sum to
+        the support. None in files of earlier versions.
     """
 
     weight: float
@@ -63,6 +66,7 @@ class Evidence:
     strongest: float
     score: float
     unit: float = 1.0
+    together: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -74,6 +78,14 @@ class Evidence:
         """How far each rule is from what happens under it, (R,): total variation, or standard deviations."""
         apart = np.abs(self.stated - self.observed).sum(axis=1)
         return apart / self.unit if self.spread is not None else apart / 2
+
+    @property
+    def overlaps(self) -> np.ndarray | None:
+        """How much each rule counts where another one does, (R, R): rows are where, and sum to one."""
+        if self.together is None:
+            return None
+        where = self.together.sum(axis=1, keepdims=True)
+        return np.divide(self.together, where, out=np.zeros_like(self.together), where=where > 0)
 
     @property
     def faithfulness(self) -> float:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ..report.evaluation import EvaluationDisplay
     from .base import RuleBase
+    from .effects import Effects
     from .evaluation import Comparison, Evaluation
     from .evidence import Evidence
     from .explanation import Explanation
@@ -242,6 +243,24 @@ class Forms:
 
         return observe(self, X, y, sample_weight)
 
+    def effects(self: Any, X: Any = None, sample_weight: Any = None) -> Effects:
+        """What the answer is over each column, which rules say so, and how much each column matters.
+
+        Parameters
+        ----------
+        X : table, optional
+            Rows to ask; of more than 500 every second, third, ... is. Without them it is what was found when the
+            rules were learned; if they were changed since, or written by hand, one typical row is asked.
+        sample_weight : array of shape (n,), optional
+
+        Returns
+        -------
+        Effects
+        """
+        from .overview import effects
+
+        return effects(self, X, sample_weight)
+
     def with_prior(self: Any, prior: Any = "data") -> RuleBase:
         """The rules with probabilities that hold where classes are as common as this.
 
@@ -360,6 +379,7 @@ class Forms:
         title: str | None = None,
         evaluations: Mapping[str, Evaluation] | None = None,
         examples: Any = None,
+        effects: Effects | None = None,
     ) -> str:
         """The rules as a web page, with a panel that recomputes the answer for any values.
 
@@ -375,6 +395,9 @@ class Forms:
             Measures to show, on rows held out from learning, by the name of the model, that of these rules first.
         examples : data frame or array of shape (n, n_features), optional
             Rows to start from on the page. They are in the file for everyone to see, so none are by default.
+        effects : Effects, optional
+            What the page shows of the whole model, by default what :meth:`effects` knows without rows. Rules that
+            were changed by hand know more if you give them ``rules.effects(X)``.
 
         Returns
         -------
@@ -383,7 +406,7 @@ class Forms:
         """
         from ..report.html import to_html
 
-        return to_html(self, path, title=title, evaluations=evaluations, examples=examples)
+        return to_html(self, path, title=title, evaluations=evaluations, examples=examples, effects=effects)
 
     def to_onnx(self: Any) -> ModelProto:
         """The rules as an ONNX model, which other programs and languages can run.

@@ -56,6 +56,7 @@ class _Sums(NamedTuple):
     strongest: Any
     total: Any
     right: Any
+    together: Any
 
     def __add__(self, other: Any) -> _Sums:
         return _Sums(*(a + b for a, b in zip(self, other, strict=True)))
@@ -90,6 +91,7 @@ def _sums(rules: RuleBase, outcome: Outcome, samples: Samples) -> _Sums:
         xp.sum(best * weight),
         xp.stack([weight @ Y, weight @ (Y * Y)]),
         weight @ _right(rules, answers, Y),
+        (F * weight) @ F.T,
     )
     return _Sums(*(to_numpy(part).astype(float) for part in found))
 
@@ -143,6 +145,7 @@ def _evidence(sums: _Sums, outcome: Outcome, is_class: bool) -> Evidence:
         strongest=float(sums.strongest) / weight,
         score=score,
         unit=1.0 if is_class else outcome.unit * (np.sqrt(_variance(sums)) or 1.0),
+        together=sums.together / weight,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from .effects import Effects
 from .evidence import Evidence
 
 __all__ = ["BINS", "SHARES", "Summary", "summarize", "weighted_quantiles", "word_for"]
@@ -45,6 +46,8 @@ class Summary:
         How common they are in the data.
     evidence : Evidence or None
         What happened under each rule. None once rules were changed by hand.
+    effects : Effects or None
+        What the model answers over each column. None once rules were changed by hand.
     """
 
     n_rows: int
@@ -57,6 +60,7 @@ class Summary:
     prior: np.ndarray | None = None
     shares: np.ndarray | None = None
     evidence: Evidence | None = None
+    effects: Effects | None = None
 
     def __post_init__(self) -> None:
         n_features = self.quantiles.shape[1]

@@ -17,6 +17,7 @@ from ..rows.columns import Category, Column, Number
 from ..rows.missing import is_missing
 from .base import RuleBase
 from .conditions import additions
+from .effects import Effect, Effects
 from .summary import BINS, SHARES, Summary
 
 __all__ = ["Feature", "in_units"]
@@ -124,6 +125,7 @@ def _consequents(rules: RuleBase, said: Sequence[Said], numbers_first: Sequence[
 def _summary(inside: Summary, said: Sequence[Said], parts: Sequence[Sequence[Part]]) -> Summary:
     return replace(
         inside,
+        effects=inside.effects and _effects(inside.effects, parts),
         quantiles=np.stack([one.quantiles for one in said], axis=1),
         counts=np.stack([one.counts for one in said]),
         levels=tuple(one.levels for one in said),
@@ -250,6 +252,32 @@ def _filled(rules: RuleBase, lead: Part, parts: Sequence[Part], said: Said) -> S
             "cannot; leave add_indicator out, or use rules_ of the last step."
         )
     return said
+
+
+def _effects(inside: Effects, parts: Sequence[Sequence[Part]]) -> Effects | None:
+    """Effects over the columns of the table, if each is one column inside; else nobody knows without rows."""
+    if any(len(own) != 1 or own[0].feature.values is not None or not own[0].feature.factor for own in parts):
+        return None
+    places = {own[0].inside: j for j, own in enumerate(parts)}
+    if len(places) < len(inside.importances if inside.importances is not None else ()):
+        return None
+    curves = tuple(_in_table(one, parts[places[one.column]][0].feature, places) for one in inside.curves)
+    importances = None if inside.importances is None else inside.importances[[own[0].inside for own in parts]]
+    return replace(inside, importances=importances, curves=curves)
+
+
+def _in_table(one: Effect, feature: Feature, places: dict[int, int]) -> Effect:
+    cells = (one.cells - feature.offset) / feature.factor
+    order = np.argsort(cells, kind="stable")  # which puts what is missing last
+    return replace(
+        one,
+        column=places[one.column],
+        cells=cells[order],
+        answers=one.answers[order],
+        shares=one.shares[order],
+        partner=None if one.partner is None else places[one.partner],
+        accumulated=None if one.accumulated is None else one.accumulated[order],
+    )
 
 
 def _seen(rules: RuleBase, lead: Part, parts: Sequence[Part], said: Said) -> Said:

@@ -259,12 +259,13 @@ def _check_test(lesson: Lesson, target: str, test: Table | None) -> None:
 
 
 def _for_prior(rules: RuleBase, lesson: Lesson, read: Read, prior: Any) -> RuleBase:
-    """The rules for classes that are as common as this, with what happened under them as these see it."""
+    """The rules for classes that are as common as this, with what these see happen and answer."""
     if prior is None:
         return rules
-    rules = rules.with_prior(prior_of(rules.classes, prior))
+    rules, rows = rules.with_prior(prior_of(rules.classes, prior)), lesson.searched
+    effects = rules.effects(rows_of(read.columns, rows), lesson.weight(rows))
     assert rules.summary is not None
-    return replace(rules, summary=replace(rules.summary, evidence=lesson.observed(rules, read)))
+    return replace(rules, summary=replace(rules.summary, evidence=lesson.observed(rules, read), effects=effects))
 
 
 def _judged(

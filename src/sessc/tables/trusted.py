@@ -13,6 +13,7 @@ from ..rows.layout import Layout, Space
 from ..rows.target import Classes, Measurements
 from ..rules import links
 from ..rules.base import RuleBase
+from ..rules.effects import Effect, Effects
 from ..rules.evidence import Evidence
 from ..rules.summary import Summary
 from ..solve.memory import Memory
@@ -28,7 +29,9 @@ __all__ = ["trusted_types"]
 FAMILIES = (named, predictors, sharing, losses, links)
 """Modules all of whose public types are estimators, terms or links."""
 MODELS = (SoftSubspaceClustering, TSKClassifier, TSKClassifierCV, TSKRegressor, TSKRegressorCV)
-PARTS = (Blocks, Category, Evidence, Layout, Number, Objective, Parameters, RuleBase, Space, Summary)
+SEEN = (Effect, Effects, Evidence, Summary)
+"""What rules remember of their data."""
+PARTS = (Blocks, Category, Layout, Number, Objective, Parameters, RuleBase, Space)
 TO_GO_ON = (Extent, Gram, Classes, Measurements, Memory, Names, Statistics, Stream)
 """What a model needs to go on learning."""
 
@@ -47,7 +50,9 @@ def trusted_types() -> list[str]:
     True
     """
     families = (getattr(module, name) for module in FAMILIES for name in module.__all__)
-    kinds = {kind for kind in (*families, *MODELS, *PARTS, *TO_GO_ON) if isinstance(kind, type) and _can_be(kind)}
+    kinds = {
+        kind for kind in (*families, *MODELS, *PARTS, *SEEN, *TO_GO_ON) if isinstance(kind, type) and _can_be(kind)
+    }
     return sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in kinds)
 
 

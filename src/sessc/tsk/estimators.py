@@ -38,13 +38,12 @@ from .recipe import (
     conditions_of,
     fresh_clusterer,
     given_conditions,
-    importances,
     improved,
     least_squares,
     members,
     pose,
+    remembering,
     rule_base,
-    seen_by,
     warn_if_useless,
 )
 from .refine import together
@@ -353,9 +352,11 @@ class _TSK(RuleModel):
 
     def _keep(self, problem: Problem, conditions: Conditions, consequents: np.ndarray) -> None:
         found = rule_base(problem, conditions, consequents, self._recipe, self._names)
-        self.rules_ = replace(found, summary=seen_by(found, problem))
+        self.rules_ = remembering(found, problem)
         self.n_rules_ = self.rules_.n_rules
-        self.feature_importances_ = importances(problem, self.rules_)
+        assert self.rules_.summary is not None
+        assert self.rules_.summary.effects is not None
+        self.feature_importances_ = np.array(self.rules_.summary.effects.importances)
         if found.classes is not None:
             self.classes_ = found.classes
 

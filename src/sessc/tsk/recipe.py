@@ -34,7 +34,8 @@ from ..rules.base import Cells, Conditions, RuleBase
 from ..rules.conditions import reach_of
 from ..rules.links import Identity, Link, Proportions, Softmax
 from ..rules.observe import Outcome, observe_rows
-from ..rules.summary import Summary, summarize
+from ..rules.overview import effects_of
+from ..rules.summary import summarize
 from ..terms.losses import LogLoss
 from ..terms.objective import Expansion, Objective, Statistics, statistics_of
 from .consequents import ridge_path
@@ -56,13 +57,12 @@ __all__ = [
     "fresh_clusterer",
     "given_conditions",
     "ground_of",
-    "importances",
     "improved",
     "least_squares",
     "members",
     "pose",
+    "remembering",
     "rule_base",
-    "seen_by",
     "shortened",
     "warn_if_useless",
 ]
@@ -504,8 +504,8 @@ def importances(problem: Problem, rules: RuleBase) -> np.ndarray:
     return size / (size.sum() or 1.0)
 
 
-def seen_by(rules: RuleBase, problem: Problem) -> Summary:
-    """The training data as the rules remember them."""
+def remembering(rules: RuleBase, problem: Problem) -> RuleBase:
+    """The rules with the training data as they remember them, and with what they answer there."""
     rows, target = problem.rows.as_given(), problem.target
     outcome = Outcome(problem.class_weight, target.origin, target.unit)
     found, masses = observe_rows(rules, rows, outcome), target.masses(problem.rows)
@@ -513,10 +513,13 @@ def seen_by(rules: RuleBase, problem: Problem) -> Summary:
     X, weight, n_rows = some_rows(rows, REMEMBERED_ROWS)
     summary = summarize(X, found.support, weight, n_rows=n_rows, levels=rules.layout.levels)
     heard = slice(None, None, -(-len(X) // HEARD_ROWS))
-    return replace(
+    summary = replace(
         summary,
         reach=reach_of(rules, X[heard], weight[heard]),
         evidence=found,
         shares=None if masses is None else masses / masses.sum(),
         prior=None if weighed is None else weighed / weighed.sum(),
     )
+    rules = replace(rules, summary=summary)
+    effects = effects_of(rules, X, weight, importances(problem, rules))
+    return replace(rules, summary=replace(summary, effects=effects))

@@ -2,6 +2,9 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const model = data.model, summary = model.summary, columns = data.columns, names = columns.map((column) => column.name);
 const labels = data.labels, isClassifier = model.classes !== null, isLinear = model.rules[0].outputs.slopes !== null;
+data.sentences.forEach((sentence) => {
+  sentence.conditions = sentence.conditions.map(([text, feature, top, low, high, excludes]) => ({ text, feature, top, low, high, excludes }));
+});
 const byId = (id) => document.getElementById(id);
 const sum = (values) => values.reduce((a, b) => a + b, 0);
 const size = (values) => Math.max(...values.map(Math.abs));
@@ -205,6 +208,12 @@ function added(values, c) {
   return (value < 0 && Number(text) ? "−" : "+") + text;
 }
 
+/* Names of classes above columns: letters stand for long ones, and below it says for which. */
+const letter = (c) => (c >= 26 ? letter(Math.floor(c / 26) - 1) : "") + String.fromCharCode(65 + c % 26);
+const isLong = labels.some((label) => label.length > 12);
+const keys = labels.map((label, c) => isLong ? letter(c) : label);
+const legend = (classes) => keys.some((key, c) => key !== labels[c]) ? [make("span", { class: "keys" }, ` ${classes.map((c) => `${keys[c]}: ${labels[c]}`).join(", ")}.`)] : [];
+
 function bar(name, share, text, kind = "") {
   const fill = make("i");
   fill.style.width = 100 * Math.min(Math.max(share, 0), 1) + "%";
@@ -216,13 +225,17 @@ function bars(shares, digits) {
   const order = shares.map((_, c) => c), best = largest(shares);
   const few = shares.length <= 6 ? order : order.sort((a, b) => shares[b] - shares[a]).slice(0, 5);
   const rest = shares.length - few.length;
-  return [...few.map((c) => bar(labels[c], shares[c], shares[c].toFixed(digits), c === best ? "best" : "")),
+  return [...few.map((c) => bar(labels[c], shares[c], shares[c].toFixed(digits), `${c === best ? "best" : ""} ${isLong ? "stacked" : ""}`)),
     ...(rest ? [make("p", { class: "hint" }, `${rest} more classes`)] : [])];
 }
 
 /* Conditions as small pictures: the data, how well cells meet them, and where the row is now. */
 
 const WIDTH = 104, HEIGHT = 34;
+const isNarrow = matchMedia("(max-width: 46rem)").matches;
+const isMany = data.sentences.length > 6;
+const [FEW, SHOWN, INPUTS, HEARD, MEASURES, MATTER] = !isNarrow ? [4, 12, 12, 6, Infinity, 5] : isMany ? [2, 1, 2, 2, 3, 3] : [3, 3, 3, 3, 3, 3];  // before one unfolds the others
+if (isNarrow) document.querySelectorAll("details.unframed").forEach((one) => { one.open = false; });
 const tall = (share) => ({ y: HEIGHT * (1 - share), height: HEIGHT * share });
 
 function picture(r, condition) {
@@ -261,17 +274,23 @@ function card(sentence, r) {
   const head = make("h3", {}, `Rule ${r + 1}`, make("small", {}, sentence.share));
   const element = make("article", { class: cardCount > 1 ? "rule" : "rule alone", id: `rule-${r + 1}`, "aria-label": `Rule ${r + 1}` }, head);
   if (cardCount > 1) element.append(make("div", { class: "counts" }));
-  const list = make("ul");
-  sentence.conditions.forEach((condition, k) => list.append(make("li", {},
+  const list = make("ul"), weak = make("ul"), strong = sentence.conditions.length > FEW + 1 ? FEW : FEW + 1;
+  sentence.conditions.forEach((condition, k) => (k < strong ? list : weak).append(make("li", {},
     make("span", {}, make("b", {}, k ? "AND " : "IF "), condition.text.replace(/(\d)-(?=\d\d)/g, "$1\u2011")),  // dates never break
     make("span", { class: "fit" }, picture(r, condition), make("small", { class: "grade", "data-feature": condition.feature, "data-place": k })))));
   const then = sentence.isRest ? "OTHERWISE" : list.children.length ? "THEN" : "ALWAYS";
-  element.append(list, make("b", { class: "then" }, then));
+  element.append(list, ...folded(weak, "weaker condition"), make("b", { class: "then" }, then));
   if (sentence.shares) element.append(...bars(sentence.shares, 2));
   else element.append(...sentence.conclusion.map((text) => make("p", { class: "says" }, text)));
   if (isLinear && names.length > data.terms) element.append(allTerms(r));
   if (sentence.seen) element.append(make("p", { class: "seen" }, make("b", {}, "SEEN "), sentence.seen));
   return element;
+}
+
+/* What comes after the first few, for those who want to see it; nothing if there is nothing. */
+function folded(content, noun) {
+  const n = content.children.length;
+  return n ? [make("details", { class: "fold" }, make("summary", {}, several(n, `more ${noun}`).replace("more weaker", "weaker")), content)] : [];
 }
 
 /* A linear conclusion in full, once somebody asks for it. */
@@ -329,8 +348,12 @@ function arrange() {
   };
   const rules = cards.map((_, r) => r).sort((a, b) => keys[order](a) - keys[order](b) || a - b);
   const kept = rules.filter((r) => findable[r].includes(wanted));
-  byId("rules").replaceChildren(...kept.map((r) => cards[r]));
-  byId("shown").textContent = `${kept.length} of ${several(cards.length, "rule")}`;
+  const first = kept.length > SHOWN + 1 ? SHOWN : kept.length, rest = byId("more-rules");
+  byId("rules").replaceChildren(...kept.slice(0, first).map((r) => cards[r]));
+  rest.hidden = first === kept.length;
+  rest.querySelector("summary").textContent = several(kept.length - first, "more rule");
+  rest.querySelector("div").replaceChildren(...kept.slice(first).map((r) => cards[r]));
+  byId("shown").textContent = wanted ? `${kept.length} of ${several(cards.length, "rule")}` : "";
 }
 
 /* What if. */
@@ -358,6 +381,8 @@ function sliderOf({ name, range: [low, high], two, isDate, mayLack }, j) {
   const step = two ? high - low : isDate ? 1 : "any";
   const slider = make("input", { type: "range", min: isDate ? Math.floor(low) : low, max: isDate ? Math.ceil(high) : high, step, "aria-label": name, "aria-describedby": `asked-${j}` });
   const box = make("input", { type: isDate ? "date" : "number", id: `feature-${j}`, ...(isDate ? {} : { step: "any" }) });
+  const wrong = make("small", { class: "wrong", role: "status", id: `wrong-${j}` });
+  box.setAttribute("aria-describedby", wrong.id);
   const band = make("span", { class: "band" }), asked = make("span", { class: "unseen", id: `asked-${j}` });
   const lacks = make("input", { type: "checkbox", "aria-label": `${name} is unknown` });
   const typed = () => isDate ? box.valueAsNumber / 864e5 : box.valueAsNumber;
@@ -365,15 +390,17 @@ function sliderOf({ name, range: [low, high], two, isDate, mayLack }, j) {
   box.addEventListener("input", () => {
     const usable = Number.isFinite(((typed() - model.columns[j].mean) / model.columns[j].scale) ** 2);
     box.setAttribute("aria-invalid", !usable);
+    wrong.textContent = usable ? "" : `${box.value === "" ? `No ${isDate ? "date" : "number"}` : "Too large"}: ${told(j, x[j])} still counts`;
     if (usable) set(j, typed(), box);
   });
   lacks.addEventListener("change", () => set(j, lacks.checked ? null : slider.valueAsNumber));
   const called = make("div", {}, make("label", { for: `feature-${j}` }, soft(name)));
   if (mayLack) called.append(make("label", { class: "unknown hint" }, lacks, " unknown"));
   return {
-    row: rowOf(called, make("div", { class: "slide" }, band, slider, asked), box),
+    row: rowOf(called, make("div", { class: "slide" }, band, slider, asked), box, wrong),
     show(value, source) {
       slider.disabled = box.disabled = lacks.checked = value === null;
+      if (source !== box) wrong.textContent = "";
       if (value === null) box.value = "";
       if (value === null) return;
       slider.value = value;
@@ -437,10 +464,10 @@ function why() {
   const classes = order.slice(0, labels.length > 3 ? 2 : 3);
   const line = (name, values, kind = "") => make("tr", { class: kind }, make("th", { scope: "row" }, ...name),
     ...classes.map((c) => make("td", {}, added(values, c))));
-  const heads = classes.map((c) => make("th", { scope: "col" }, isClassifier ? labels[c] : "adds"));
-  const table = make("table", {}, make("caption", {}, data.unit), make("tr", {}, make("th", {}, "rules, and how much they count"), ...heads));
+  const heads = classes.map((c) => make("th", { scope: "col" }, isClassifier ? keys[c] : "adds"));
+  const table = make("table", {}, make("caption", {}, data.unit, ...(isClassifier ? legend(classes) : [])), make("tr", {}, make("th", {}, "rules, and how much they count"), ...heads));
   const rules = now.firing.map((_, r) => r).sort((a, b) => now.firing[b] - now.firing[a] || a - b);
-  const heard = rules.filter((r) => now.firing[r] >= 0.01), silent = rules.slice(heard.length);
+  const heard = rules.filter((r) => now.firing[r] >= 0.01).slice(0, HEARD), silent = rules.slice(heard.length);
   for (const r of heard) {
     table.append(line([make("a", { href: `#rule-${r + 1}` }, `Rule ${r + 1}`), ` ${percent(now.firing[r])}`], now.contributions[r], "heard"));
     if (isLinear && now.firing[r] >= 0.1) table.append(...termsNow(r, heard.length > 1 ? 3 : 6).map(([name, values]) => line([name], values, "term")));
@@ -464,7 +491,7 @@ function termsNow(r, most) {
 }
 
 function whatWouldChange() {
-  const few = grouped(changes(x)).slice(0, 3), step = summary ? "by a standard deviation or to another value" : "by about the width of its conditions";
+  const few = grouped(changes(x)).slice(0, isNarrow ? 2 : 3), step = summary ? "by a standard deviation or to another value" : "by about the width of its conditions";
   const title = isClassifier ? "What would change the answer" : `One column changed, ${step}`;
   if (!few.length && isClassifier) return [make("p", { class: "hint" }, "No feature moved alone within the data would change the answer.")];
   return few.length ? [make("h4", {}, title), make("ul", {}, ...few.map((group) => make("li", {}, inWords(group))))] : [];
@@ -516,8 +543,8 @@ function lay() {
   const weight = (j) => columns[j].weight;
   const used = names.map((_, j) => j).filter((j) => weight(j) > 0).sort((a, b) => weight(b) - weight(a));
   const rows = used.map((j) => controls[j].row);
-  byId("inputs").append(...rows.slice(0, 12));
-  const rest = rows.slice(12);
+  const first = rows.length > INPUTS + 1 ? INPUTS : rows.length, rest = rows.slice(first);
+  byId("inputs").append(...rows.slice(0, first));
   if (rest.length) {
     byId("more-inputs").hidden = false;
     byId("more-inputs").querySelector("summary").textContent = several(rest.length, "more column");
@@ -527,11 +554,13 @@ function lay() {
   byId("shaded").append(make("option", { value: -1 }, "the rule that counts most"), ...rules.map((_, r) => make("option", { value: r }, `rule ${r + 1}`)));
   byId("shaded").addEventListener("change", shade);
   byId("shaded").parentElement.hidden = cards.length === 1;
+  if (isNarrow && rest.length) byId("more-inputs").append(byId("shading"));
   byId("start").addEventListener("change", start);
   byId("reset").addEventListener("click", start);
   byId("filter").addEventListener("input", arrange);
   byId("order").addEventListener("change", arrange);
   byId("controls").hidden = cards.length === 1;
+  if (cards.length > SHOWN + 1 && summary && summary.support) byId("order").value = "support";  // what is folded is what speaks for little
 }
 
 /* How well it does: what evaluate() measured, and what is found at any threshold. */
@@ -607,22 +636,207 @@ function evaluation() {
   byId("evaluation").hidden = false;
   const [own] = data.evaluations, measures = [...new Set(data.evaluations.flatMap((one) => Object.keys(one.measures)))];
   const ends = own.resamples ? `; below each figure its 95 % interval, from ${own.resamples} resamples` : "";
-  byId("measures").append(make("caption", {}, `On ${several(own.n_rows, "row")} held out${ends}`), models(),
-    ...measures.map((name) => line(name, (one) => [one.measures[name] ?? null, ...(one.intervals[name] || [null, null])])));
+  const lines = measures.map((name) => line(name, (one) => [one.measures[name] ?? null, ...(one.intervals[name] || [null, null])]));
+  byId("measures").append(make("caption", {}, `On ${several(own.n_rows, "row")} held out${ends}`), models(), ...lines.slice(0, MEASURES));
+  byId("more-measures").hidden = lines.length <= MEASURES;
+  byId("more-measures").append(models(), ...lines.slice(MEASURES));
   byId("faithful").textContent = data.faithful;
   byId("meant").textContent = data.meant;
   curves(own);
   byId("caution").textContent = data.verdict;
   byId("caution").hidden = !data.verdict;
   const confusion = data.evaluations[0].confusion;
+  const down = (c) => keys[c] === labels[c] ? labels[c] : `${keys[c]}: ${labels[c]}`;
   if (confusion) byId("confusion").append(make("caption", {}, "What rows are (down) and what the rules say (across)"),
-    make("tr", {}, make("th", {}, ""), ...labels.map((label) => make("th", { scope: "col" }, label))),
-    ...confusion.map((row, k) => make("tr", {}, make("th", { scope: "row" }, labels[k]), ...row.map((count) => make("td", {}, brief(count, 5))))));
+    make("tr", {}, make("th", {}, make("span", { class: "unseen" }, "what rows are")), ...keys.map((key) => make("th", { scope: "col" }, key))),
+    ...confusion.map((row, k) => make("tr", {}, make("th", { scope: "row" }, down(k)), ...row.map((count) => make("td", {}, brief(count, 5))))));
 }
+
+/* The whole model: which columns matter, what the answer is over each, and how rules share the rows. */
+
+const whole = data.whole;
+
+/* Bars of which the first few are seen, and the rest once it is asked for. */
+function fewBars(place, bars, few, noun) {
+  place.hidden = !bars.length;
+  const first = bars.length > few + 1 ? few : bars.length, rest = place.querySelector("details");
+  place.querySelector(".bars").append(...bars.slice(0, first));
+  rest.hidden = first === bars.length;
+  rest.querySelector("summary").textContent = several(bars.length - first, `more ${noun}`);
+  rest.querySelector("div").append(...bars.slice(first));
+}
+
+function matters() {
+  const most = Math.max(...whole.importances.map(([, share]) => share));
+  fewBars(byId("matters"), whole.importances.map(([j, share]) => bar(soft(names[j]), share / most, percent(share))), MATTER, "column");
+}
+
+/* Bars to the left and to the right of zero, for each output one. */
+function coefficientBars() {
+  const { outputs, rows, said } = whole.coefficients || { outputs: [], rows: [] }, most = size([1e-300, ...rows.flatMap(({ adds }) => adds)]);
+  if (!rows.length) return;
+  byId("coefficients").querySelector("p").textContent = said;
+  const signed = (value) => isClassifier ? (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2) : (value < 0 ? "−" : "+") + amount(Math.abs(value));
+  const track = (value, k) => {
+    const fill = make("i", { class: `area-${k % 8}` });
+    fill.style.width = 50 * Math.abs(value) / most + "%";
+    fill.style.marginLeft = 50 * (1 + Math.min(value, 0) / most) + "%";
+    return make("span", { class: "track two-sided" }, fill);
+  };
+  fewBars(byId("coefficients"), rows.map(({ change, each, adds }) => {
+    const several = adds.length > 1, element = make("div", { class: "bar coefficient" }, make("span", {}, soft(change)),
+      make("span", {}, ...adds.map(track)), make("span", {}, ...adds.map((value, k) => make("small", several ? { class: "swatch" } : {}, ...(several ? [make("i", { class: `area-${k % 8}` })] : []), signed(value)))));
+    element.title = `${change}: ${adds.map((value, k) => `${several ? `${outputs[k]} ` : ""}${signed(value)}${each === null ? "" : `, ${brief(value * each, 3)} for each 1`}`).join("; ")}`;
+    return element;
+  }), 8, "coefficient");
+  if (outputs.length > 1) byId("coefficients").querySelector("p").append(swatches(outputs.map((name, k) => [`area-${k % 8}`, name])));
+}
+
+const swatches = (pairs) => make("span", { class: "swatches" }, ...pairs.map(([kind, name]) => make("span", { class: "swatch" }, make("i", { class: kind }), name)));
+
+/* The answer over a column, and below it the shares of rules. */
+const ACROSS = 300, UP = isNarrow ? 100 : 120, BELOW = 34, LEFT = 38, GAP = 26;
+const areaOf = (r, k) => `area-${rules.length > 8 ? k : r}`;  // of many rules no two in one picture look alike
+
+function effect(one, isNamed = true) {
+  const { feature: j, cells, answers, accumulated, rules: shown, shares, said, kind } = one, { levels } = columns[j];
+  const numbers = cells.filter((cell) => cell !== null), low = levels ? 0 : numbers[0], high = levels ? cells.length : numbers[numbers.length - 1];
+  const wide = !levels && cells.length > numbers.length ? ACROSS - GAP : ACROSS;
+  const along = (cell, k) => LEFT + (levels ? (k + 0.5) * ACROSS / cells.length : cell === null ? ACROSS - GAP / 2 : wide * (cell - low) / (high - low));
+  const all = [...answers, ...(accumulated || [])].flat(), [from, to] = isClassifier ? [Math.min(0, ...all), Math.max(1, ...all)] : ends(all);
+  const up = (value) => 6 + UP * (1 - (value - from) / (to - from || 1));
+  const others = cells.map((_, k) => Math.max(1 - sum(shares.map((share) => share[k])), 0));
+  const parts = [...shown.map((r, k) => [areaOf(r, k), shares[k]]), ["area-others", others]];
+  const svg = make("svg", { viewBox: `0 0 ${LEFT + ACROSS + 4} ${UP + BELOW + 36}`, role: "img", "aria-label": `${said}. ${kind}.` },
+    make("path", { class: "axes", d: `M${LEFT} 6V${6 + UP}H${LEFT + ACROSS}` }),
+    ...ticks(from, to).map((value) => make("text", { x: LEFT - 4, y: up(value) + 3.5, "text-anchor": "end" }, isClassifier ? brief(value, 2) : amount(value))),
+    ...answers.flatMap((values, line) => drawn(cells, values, line, `line line-${line}`, levels, along, up, from, answers.length)),
+    ...(accumulated || []).flatMap((values, line) => drawn(cells, values, line, `line alone line-${line}`, levels, along, up, from, answers.length)),
+    ...areas(cells, parts, levels, along), ...places(j, cells, along));
+  const named = answers.length > 1 || isClassifier ? whole.lines.map((c, k) => [`line-${k} key-line`, labels[c]]) : [];
+  const alone = accumulated ? [["alone key-line", "by itself (accumulated local effects)"]] : [];
+  const areasNamed = rules.length > 1 ? [...shown.map((r, k) => [areaOf(r, k), `rule ${r + 1}`]), ...(others.some((share) => share > 0.001) ? [["area-others", "others"]] : [])] : [];
+  return make("figure", {}, make("figcaption", {}, ...(isNamed ? [make("b", {}, soft(names[j])), " – "] : []), kind), svg, swatches([...named, ...alone, ...areasNamed]));
+}
+
+const ends = (values) => { const low = Math.min(...values), high = Math.max(...values), room = (high - low || 1) * 0.04; return [low - room, high + room]; };
+const ticks = (from, to) => isClassifier ? [0, 0.5, 1] : [from, (from + to) / 2, to];
+
+/* A line over numbers and a dot for missing cells; a bar for each level. */
+function drawn(cells, values, line, kind, levels, along, up, from, n) {
+  if (levels) {
+    const wide = 0.8 * ACROSS / cells.length / n, base = up(Math.max(from, 0));
+    return values.map((value, k) => make("rect", { class: kind, x: along(null, k) + wide * (line - n / 2), width: wide * 0.94, y: Math.min(up(value), base), height: Math.max(Math.abs(base - up(value)), 0.5) }));
+  }
+  const points = cells.flatMap((cell, k) => cell === null ? [] : [`${along(cell, k).toFixed(1)} ${up(values[k]).toFixed(1)}`]);
+  const dots = cells.flatMap((cell, k) => cell === null ? [make("path", { class: `${kind} dot`, d: `M${along(cell, k) + 6 * (line - (n - 1) / 2)} ${up(values[k])}h0` })] : []);
+  return [make("path", { class: kind, d: `M${points.join("L")}` }), ...dots];
+}
+
+/* Shares of rules one on the other. */
+function areas(cells, parts, levels, along) {
+  const top = UP + 12, below = cells.map(() => 0), known = cells.map((_, k) => k).filter((k) => !levels && cells[k] !== null);
+  const block = (k) => levels ? 0.84 * ACROSS / cells.length : GAP - 8;
+  return parts.flatMap(([kind, shares]) => {
+    const start = [...below], at = (k, height) => `${along(cells[k], k).toFixed(1)} ${(top + BELOW * (1 - height)).toFixed(2)}`;
+    shares.forEach((share, k) => { below[k] += share; });
+    const rim = [...known.map((k) => at(k, below[k])), ...[...known].reverse().map((k) => at(k, start[k]))];
+    const blocks = cells.flatMap((cell, k) => known.includes(k) ? [] : [make("rect", { class: kind, x: along(cell, k) - block(k) / 2, width: block(k), y: top + BELOW * (1 - below[k]), height: BELOW * shares[k] })]);
+    return [...(known.length ? [make("path", { class: kind, d: `M${rim.join("L")}Z` })] : []), ...blocks];
+  });
+}
+
+/* What stands below a picture: some numbers, or levels, and "unknown". */
+function places(j, cells, along) {
+  const y = UP + BELOW + 26, text = (cell, k, name) => make("text", { x: along(cell, k), y, "text-anchor": "middle" }, name);
+  if (columns[j].levels) return cells.map((cell, k) => text(cell, k, shortly(told(j, cell), Math.max(Math.floor(56 / cells.length), 2))));
+  const numbers = cells.filter((cell) => cell !== null), low = numbers[0], high = numbers[numbers.length - 1];
+  const lacks = cells.length > numbers.length, marks = [low, (low + high) / 2, ...(lacks ? [] : [high])];
+  return [...marks.map((value, k) => make("text", { x: along(value), y, "text-anchor": k ? k > 1 ? "end" : "middle" : "start" }, told(j, value, (high - low) / 10))),
+    ...(lacks ? [make("text", { x: LEFT + ACROSS, y, "text-anchor": "end" }, "unknown")] : [])];
+}
+
+const shortly = (text, most) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
+
+function effects() {
+  if (!whole.curves.length) return;
+  byId("effects").hidden = false;
+  const list = byId("effect"), show = () => byId("curve").replaceChildren(effect(whole.curves[Number(list.value)], false));
+  list.append(...whole.curves.map(({ feature }, k) => make("option", { value: k }, names[feature])));
+  list.addEventListener("change", show);
+  show();
+  const every = byId("all-effects");
+  every.hidden = whole.curves.length < 2;
+  every.querySelector("summary").textContent = `All ${whole.curves.length} curves`;
+  every.addEventListener("toggle", () => { if (every.open && !every.querySelector("figure")) every.querySelector("div").append(...whole.curves.map((one) => effect(one))); });
+}
+
+/* A map of rules: to the left the rows each governs, then how much others count where it does. */
+function map() {
+  const { overlaps, governed } = whole;
+  if (!overlaps) return;
+  byId("map").hidden = false;
+  const n = overlaps.length, cell = Math.min(300 / (n + 6), 34), left = 34 + 5 * cell, order = governed.map((_, r) => r).sort((a, b) => governed[b] - governed[a] || a - b);
+  const most = Math.max(...governed, 1e-300), text = Math.min(cell * 0.62, 10), svg = make("svg", { viewBox: `0 0 ${left + n * cell + 2} ${n * cell + 16}`, role: "img", "aria-label": mapSaid(overlaps, governed, order) });
+  svg.style.maxWidth = `${1.2 * (left + n * cell + 2)}px`;
+  svg.append(...order.flatMap((r, row) => [
+    make("text", { x: 28, y: 14 + (row + 0.5) * cell + text / 3, "text-anchor": "end", "font-size": text }, `${r + 1}`),
+    make("rect", { class: "governed", x: 32, y: 14 + (row + 0.15) * cell, width: 4.6 * cell * governed[r] / most, height: cell * 0.7 }, make("title", {}, `Rule ${r + 1} counts most for ${percent(governed[r])} of the rows`)),
+    make("text", { x: left + (row + 0.5) * cell, y: 10, "text-anchor": "middle", "font-size": text }, `${r + 1}`),
+    ...order.map((q, column) => {
+      const square = make("rect", { class: "overlap", x: left + column * cell, y: 14 + row * cell, width: cell * 0.94, height: cell * 0.94 }, make("title", {}, `Where rule ${r + 1} counts, rule ${q + 1} counts ${percent(overlaps[r][q])}`));
+      square.style.fillOpacity = overlaps[r][q];
+      return square;
+    })]));
+  byId("map").querySelector("div").append(svg);
+  byId("map").querySelector("p").textContent = mapSaid(overlaps, governed, order);
+}
+
+function mapSaid(overlaps, governed, order) {
+  const pairs = overlaps.flatMap((row, r) => row.map((share, q) => [share, r, q])).filter(([, r, q]) => r !== q).sort((a, b) => b[0] - a[0]);
+  const [[share, r, q]] = pairs;
+  return `Bars are the rows that each rule counts most for: ${percent(governed[order[0]])} for rule ${order[0] + 1}. Squares say how much rules (across) count where one (down) does: most, rule ${q + 1} ${percent(share)} where rule ${r + 1} does.`;
+}
+
+function atAGlance() {
+  byId("whole").hidden = false;
+  matters();
+  coefficientBars();
+  effects();
+  map();
+  byId("whole").hidden = ["matters", "coefficients", "effects", "map"].every((id) => byId(id).hidden);
+}
+
+/* What is wider than its place scrolls, also by keyboard. */
+function reachable() {
+  document.querySelectorAll(".wide").forEach((place) => {
+    if (place.scrollWidth > place.clientWidth) place.setAttribute("tabindex", 0);
+    else place.removeAttribute("tabindex");
+  });
+}
+
+/* On paper everything is unfolded, and afterwards as it was. */
+let unfolded = [];
+addEventListener("beforeprint", () => {
+  unfolded = [...document.querySelectorAll("details.fold:not([open])")];
+  unfolded.forEach((one) => { one.open = true; });
+  if (!byId("all-effects").querySelector("figure")) byId("all-effects").querySelector("div").append(...whole.curves.map((one) => effect(one)));
+});
+addEventListener("afterprint", () => { unfolded.forEach((one) => { one.open = false; }); });
+
+/* A link to a rule unfolds it. */
+document.addEventListener("click", (event) => {
+  const link = event.target.closest && event.target.closest('a[href^="#rule-"]'), card = link && byId(link.hash.slice(1));
+  if (card && card.closest("details")) card.closest("details").open = true;
+});
 
 byId("about").textContent = data.about;
 lay();
 evaluation();
+atAGlance();
 start();
 arrange();
-window.sessc = { predict, changes, number, foundAt };
+reachable();
+addEventListener("resize", reachable);
+document.addEventListener("toggle", reachable, true);
+window.sessc = { predict, changes, number, foundAt, whole };
