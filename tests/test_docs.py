@@ -17,7 +17,10 @@ DOCS = ROOT / "docs"
 README = ROOT / "README.md"
 GUIDE = [
     DOCS / f"{name}.md"
-    for name in ("reading", "evaluation", "report", "command-line", "editing", "files", "scale")
+    for name in (
+        *("choose", "settings", "reading", "why", "ship", "coming-from"),
+        *("evaluation", "report", "command-line", "editing", "files", "scale"),
+    )
 ]
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 
