@@ -18,7 +18,7 @@ import torch
 
 from sessc import SESSC, Entropy, LogLoss, Objective, Power, TSKClassifier
 from sessc.rows.arrays import ArrayRows
-from sessc.rows.extent import centered
+from sessc.rows.robust import centered
 from sessc.solve import alternate as solver
 from sessc.solve.alternate import alternate
 from sessc.solve.start import first_parameters

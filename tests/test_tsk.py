@@ -210,8 +210,9 @@ def test_a_rule_base_takes_what_predict_takes(wine):
     frame["f3"] = frame["f3"].astype("Float64")
     model = TSKClassifier(3, random_state=0).fit(frame, y)
     np.testing.assert_array_equal(model.rules_(frame), model.predict(frame))
+    np.testing.assert_array_equal(model.rules_(frame[frame.columns[::-1]]), model.predict(frame))
     with pytest.raises(ValueError, match="f12"):
-        model.rules_(frame[frame.columns[::-1]])
+        model.rules_(frame[frame.columns[:-1]])
     np.testing.assert_array_equal(model.rules_(frame.to_numpy()), model.predict(frame))
 
 

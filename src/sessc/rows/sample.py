@@ -135,8 +135,9 @@ def _with_labels(samples: Samples, origin: Array | None) -> tuple[Array, Array |
     """Labels, codes of classes or numbers, and cells side by side, and where each column begins."""
     xp, labels = array_namespace(samples.X), samples.Y
     assert labels is not None
-    y = labels if labels.shape[1] == 1 else xp.argmax(labels, axis=1)[:, None]
-    wide = xp.concat([xp.astype(part, xp.float64) for part in (y, samples.X)], axis=1)
+    y = labels if labels.shape[1] == 1 else array_namespace(labels).argmax(labels, axis=1)[:, None]
+    X = xp.astype(samples.X, xp.float64)
+    wide = xp.concat([like(y, X), X], axis=1)
     return wide, None if origin is None else xp.concat([xp.zeros_like(origin[:1]), origin])
 
 

@@ -184,8 +184,8 @@ class Problem:
         shares, known = (None if part is None else _rounded(part) for part in (extent.shares, extent.known))
         extent = replace(extent, spread=like(_rounded(spread), extent.spread), shares=shares, known=known)
         if isinstance(target, Measurements) and self.given is not None:
-            unit = float(_rounded(target.unit))
-            target = Measurements(float(_rounded(target.origin, unit)), unit)
+            unit = float(_rounded(target.unit, bits=32))
+            target = Measurements(float(_rounded(target.origin, unit, 32)), unit)
             rows = replace(target.encode(self.given), limits=rows.limits, layout=rows.layout)
         at = self.rows.center
         rows = rows.standardized(like(center, at), like(scale, at))
@@ -209,10 +209,10 @@ class Drawn(NamedTuple):
     """Whether no row was left out."""
 
 
-def _rounded(values: Any, unit: Any = None) -> np.ndarray:
-    """Numbers to twenty bits of themselves, or of a unit."""
+def _rounded(values: Any, unit: Any = None, bits: int = 20) -> np.ndarray:
+    """Numbers to so many bits of themselves, or of a unit."""
     size = np.abs(np.asarray(values if unit is None else unit, float))
-    step = np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1] - 20)
+    step = np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1] - bits)
     return np.round(np.asarray(values, float) / step) * step
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from inspect import signature
 from itertools import pairwise, product
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 
 from .._array import Array
 from .._progress import Progress
+from .._runtime import cached_property
 from ..cluster.base import Clusters, SoftSubspace, each_row, votes
 from ..rows.arrays import ArrayRows
 from ..rows.target import class_of
