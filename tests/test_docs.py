@@ -121,12 +121,12 @@ def test_blocks_for_a_cluster_run_on_one_of_this_machine(page):
 CLUSTER = """
 import dask.array as da
 from dask.distributed import LocalCluster
-from sessc import TSKClassifier
+from sessc import SESSC, TSKClassifier
 
 here = LocalCluster(processes=False, dashboard_address=None)
-X = dask_array = da.random.default_rng(0).normal(size=(400, 3), chunks=(100, 3))
+X = dask_array = da.random.default_rng(0).normal(size=(400, 3), chunks=(200, 3))
 y = dask_labels = (X[:, 0] > 0).astype(int)
-model = TSKClassifier(3, random_state=0)
+model = TSKClassifier(3, clusterer=SESSC(max_iter=3), random_state=0)
 """
 """What the blocks have at hand: a cluster where one would say its address, and data."""
 
