@@ -165,6 +165,32 @@ def test_other_libraries_say_what_is_shown(package, capsys):
     assert capsys.readouterr().out.split() == re.findall(r"# (True)$", "".join(shown), re.MULTILINE)
 
 
+@pytest.mark.parametrize("m", [1.5, 2.0, 3.0])
+@pytest.mark.parametrize("n_iter", [1, 2, 10])
+def test_fuzzy_c_means_takes_the_steps_of_scikit_fuzzy(rng, m, n_iter):
+    cluster = pytest.importorskip("skfuzzy.cluster", reason="pip install scikit-fuzzy to compare with it")
+    X, start = rng.normal(size=(60, 4)), rng.normal(size=(3, 4))
+    near = np.sum((X - start[:, None]) ** 2, axis=2) ** (-1 / (m - 1))
+    centers, *_ = cluster.cmeans(X.T, 3, m, error=0.0, maxiter=n_iter, init=near / near.sum(axis=0))
+    ours = sessc.FCM(3, m=m, init=start, max_iter=n_iter, tol=0.0).fit(X)
+    np.testing.assert_allclose(ours.cluster_centers_, centers, rtol=0, atol=1e-12)
+
+
+IN_CI = ("make demo", "make test", "pip install ", "dask ")
+"""Commands that the checks give themselves, in .ci/run or test_dask.py."""
+
+
+@pytest.mark.parametrize("page", [README, *sorted(DOCS.glob("*.md"))], ids=lambda page: page.stem)
+def test_no_block_is_left_that_nothing_runs(page):
+    elsewhere = ("tcp://", "cuda", *(f"from {package}" for package in PACKAGES))
+    assert not blocks(page, "python") or page in (README, *GUIDE)
+    assert [block for block in blocks(page, "py") if not any(word in block for word in elsewhere)] == []
+    recorded = "".join(read(path) for path in (ROOT / "benchmarks" / "results").glob("*.txt"))
+    for block in blocks(page, "console"):
+        lines = [line for line in block.splitlines() if not line.startswith(("sessc ", *IN_CI))]
+        assert lines == [] or block.startswith("$ ") or block in recorded
+
+
 PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
 LINK = re.compile(r"(!?)\[([^]]*)\]\(([^)\s]+)\)")
 
