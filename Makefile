@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint docs bench paper paper-quick compare compare-others mutants examples pictures clean
+.PHONY: demo test lint docs bench paper paper-quick compare compare-others scoreboard mutants examples pictures clean
 
 # The library alone is enough to run it.
 $(VENV)/.installed: pyproject.toml
@@ -67,9 +67,11 @@ compare: $(VENV)/.installed-paper  ## refined rules beside other models, docs/re
 	$(BIN)/python -m experiments.limits
 
 # Each in an environment of its own, since none is a dependency.
-REQUIRED_BY_highfis := highfis==0.36.0
+REQUIRED_BY_highfis := highfis==0.36.0 pandas
 REQUIRED_BY_interpret := interpret-core==0.7.8
 REQUIRED_BY_imodels := imodels==3.0.4 six
+REQUIRED_BY_ex-fuzzy := ex-fuzzy==3.3.1
+REQUIRED_BY_tables := pandas matplotlib
 REQUIRED_BY_fuzzy := scikit-fuzzy==0.5.0 packaging soft-clustering==0.2.0 scikit-pytsk==0.0.6
 REQUIRED_BY_fuzzy-c-means := fuzzy-c-means==2.3.1
 
@@ -78,6 +80,13 @@ compare-others: compare-with-highfis compare-with-interpret compare-with-imodels
 .PRECIOUS: .venv-%/.installed
 compare-with-%: .venv-%/.installed
 	.venv-$*/bin/python -m experiments.comparison --package $*
+
+# SESSC_DEVELOPMENT names the folder of the development sets; experiments/development.py says where they come from.
+scoreboard: score-with-tables score-with-interpret score-with-highfis score-with-imodels score-with-ex-fuzzy  ## many tables, docs/scoreboard.md
+	.venv-tables/bin/python -m experiments.standings
+
+score-with-%: .venv-%/.installed
+	.venv-$*/bin/python -m experiments.scoreboard
 
 .venv-%/.installed: pyproject.toml
 	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*

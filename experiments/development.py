@@ -66,7 +66,7 @@ class Table:
 
     @property
     def is_classification(self) -> bool:
-        return self.name in CLASSES
+        return self.y.dtype != float
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.metrics import r2_score
 from sklearn.model_selection import train_test_split
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.class_weight import compute_sample_weight
@@ -34,20 +35,25 @@ def htsk(least_squares: bool) -> Fit:
     """highFIS's HTSK: linear rules by gradient descent, their number chosen on a fifth of the training part."""
 
     def make(n_rules: int, X: np.ndarray, y: np.ndarray, seed: int) -> Any:
-        from highfis import HTSKClassifier
+        from highfis import HTSKClassifier, HTSKRegressor
 
+        kind = HTSKRegressor if y.dtype == float else HTSKClassifier
         ridge = "auto" if least_squares else 0.0
-        return HTSKClassifier(n_mfs=n_rules, random_state=seed, use_lse=least_squares, lse_ridge=ridge).fit(X, y)
+        return kind(n_mfs=n_rules, random_state=seed, use_lse=least_squares, lse_ridge=ridge).fit(X, y)
 
     def fit(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[Any, Size]:
         from torch import set_num_threads
 
         set_num_threads(1)
-        X_part, X_rest, y_part, y_rest = train_test_split(X, y, test_size=0.2, stratify=y, random_state=seed)
-        part = balanced(X_part, y_part)
-        n_rules = max((10, 30), key=lambda n: mean_recall(y_rest, make(n, *part, seed).predict(X_rest)))
-        conditions, said = n_rules * X.shape[1], n_rules * (1 + X.shape[1]) * y.max()
-        return make(n_rules, *balanced(X, y), seed), Size(n_rules, conditions, 2 * conditions + said)
+        values = y.dtype == float
+        even, judge, lines = (_as_they_are, r2_score, 1) if values else (balanced, mean_recall, y.max())
+        X_part, X_rest, y_part, y_rest = train_test_split(
+            X, y, test_size=0.2, stratify=None if values else y, random_state=seed
+        )
+        part = even(X_part, y_part)
+        n_rules = max((10, 30), key=lambda n: judge(y_rest, make(n, *part, seed).predict(X_rest)))
+        conditions, said = n_rules * X.shape[1], n_rules * (1 + X.shape[1]) * lines
+        return make(n_rules, *even(X, y), seed), Size(n_rules, conditions, 2 * conditions + said)
 
     return fit
 
@@ -64,14 +70,22 @@ def explainable_boosting(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[Any, 
 
 
 def rulefit(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[Any, Size]:
-    """imodels's RuleFit, for each class against the others: crisp rules and a line, chosen by the lasso."""
-    from imodels import RuleFitClassifier
+    """imodels's RuleFit, for values or each class against the others: crisp rules and a line by the lasso."""
+    from imodels import RuleFitClassifier, RuleFitRegressor
 
-    model = OneVsRestClassifier(RuleFitClassifier(random_state=seed)).fit(*balanced(X, y))
-    rules = [rule for one in model.estimators_ for rule in one.rules_]
+    if y.dtype == float:
+        model = RuleFitRegressor(random_state=seed).fit(X, y)
+    else:
+        model = OneVsRestClassifier(RuleFitClassifier(random_state=seed)).fit(*balanced(X, y))
+    every = getattr(model, "estimators_", [model])
+    rules = [rule for one in every for rule in one.rules_]
     conditions = sum(len(rule.agg_dict) for rule in rules)
-    lines = len(model.estimators_) * (1 + X.shape[1])
+    lines = len(every) * (1 + X.shape[1])
     return model, Size(len(rules), conditions, conditions + len(rules) + lines)
+
+
+def _as_they_are(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return X, y
 
 
 def balanced(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -142,9 +142,9 @@ def changed(split: Split, change: str, seed: int) -> Split:
 CHANGES = ("whole", "gaps anywhere", "gaps by value", "rare columns", "a typo", "another cell")
 
 
-def indicators(model: Any) -> Any:
-    """A model behind medians, commonest categories and indicators."""
-    numbers = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True))
+def indicators(model: Any, *steps: Any) -> Any:
+    """A model behind medians, which go through more steps, commonest categories and indicators."""
+    numbers = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), *steps)
     texts = make_pipeline(
         SimpleImputer(strategy="most_frequent", keep_empty_features=True),
         OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False),
@@ -223,10 +223,10 @@ def compute(dataset: str, split: int, change: str, model: str) -> Line:
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a rare class in too few folds, a category that is new
         fitted = MODELS[model](n_classes, split)
-        balanced = {} if model != "EBM" or not n_classes else _balanced(fitted, part.y)
-        fitted.fit(part.X, part.y, **balanced)
+        weights = balanced(fitted, part.y) if model == "EBM" and n_classes else {}
+        fitted.fit(part.X, part.y, **weights)
         seconds = time.perf_counter() - started
-        measures = (_of_classes if n_classes else _of_values)(fitted, part)
+        measures = (of_classes if n_classes else of_values)(fitted, part)
     rules = getattr(fitted[-1], "rules_", None)
     return Line(
         dataset=dataset,
@@ -257,7 +257,7 @@ def _meaning(rules: Any, X: Any, y: np.ndarray) -> dict[str, float]:
     }
 
 
-def _balanced(model: Any, y: np.ndarray) -> dict[str, np.ndarray]:
+def balanced(model: Any, y: np.ndarray) -> dict[str, np.ndarray]:
     """Weights with which classes weigh the same, for the last step of a pipeline."""
     return {f"{model.steps[-1][0]}__sample_weight": compute_sample_weight("balanced", y)}
 
@@ -265,7 +265,8 @@ def _balanced(model: Any, y: np.ndarray) -> dict[str, np.ndarray]:
 MEASURES = ("bca", "accuracy", "auc", "log_loss", "r2", "mean_absolute_error")
 
 
-def _of_classes(model: Any, part: Split) -> dict[str, float]:
+def of_classes(model: Any, part: Split) -> dict[str, float]:
+    """Every measure, those of values NaN."""
     odds, answers = model.predict_proba(part.X_test), model.predict(part.X_test)
     scores = odds[:, 1] if odds.shape[1] == 2 else odds
     return dict.fromkeys(MEASURES, float("nan")) | {
@@ -276,7 +277,8 @@ def _of_classes(model: Any, part: Split) -> dict[str, float]:
     }
 
 
-def _of_values(model: Any, part: Split) -> dict[str, float]:
+def of_values(model: Any, part: Split) -> dict[str, float]:
+    """Every measure, those of classes NaN."""
     answers = model.predict(part.X_test)
     return dict.fromkeys(MEASURES, float("nan")) | {
         "r2": r2_score(part.y_test, answers),
