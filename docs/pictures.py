@@ -140,7 +140,9 @@ def settings() -> None:
         "h  width_scale": ("% that the strongest\nrule counts", sharpness, np.logspace(-1, 2.5, 15)),
         "λ  alpha": ("% that the likeliest\nclass has", certainty, np.logspace(-2, 3, 16)),
     }
-    figure, axes = plt.subplots(1, 5, figsize=(11, 2.6), layout="constrained")
+    figure, grid = plt.subplots(2, 3, figsize=(7, 4.6), layout="constrained")
+    axes = grid.ravel()[:5]
+    grid[1, 2].axis("off")
     for ax, (name, (title, measured, values)) in zip(axes, panels.items(), strict=True):
         ax.plot(values, [measured(value) for value in values], color=COLORS[0], lw=2)
         ax.set(title=title, xlabel=name, xscale="linear" if name.split()[1] == "eta" else "log", ylim=(0, None))
@@ -161,19 +163,11 @@ def rule() -> None:
         ("  SEEN ill 90 % (83 to 94), well 10 %;", "what became of its 100 rows, with a 95 % interval"),
         ("       answered ill 0.92", "what the model, all rules together, answers for them"),
     ]
-    figure, ax = plt.subplots(figsize=(10, 2.6), layout="constrained")
+    figure, ax = plt.subplots(figsize=(5.6, 4.2), layout="constrained")
     for row, (text, meaning) in enumerate(parts):
-        ax.text(0, -row, text, family="monospace", fontsize=10.5, va="center")
-        ax.annotate(
-            meaning,
-            (0.475, -row),
-            (0.52, -row),
-            fontsize=9.5,
-            va="center",
-            color=COLORS[0],
-            arrowprops={"arrowstyle": "-", "color": "#999999", "shrinkB": 2},
-        )
-    ax.set(xlim=(0, 1.05), ylim=(0.6 - len(parts), 0.6))
+        ax.text(0, -row, text, family="monospace", fontsize=11, va="center")
+        ax.text(0.11, -row - 0.42, meaning, fontsize=10, va="center", color=COLORS[0])
+    ax.set(xlim=(0, 1), ylim=(0.2 - len(parts), 0.4))
     ax.axis("off")
     kept(figure, "rule")
 

@@ -237,6 +237,12 @@ def test_pictures_are_described_and_small(page):
             assert (page.parent / target).stat().st_size < 350_000, f"{target} is too large for a page"
 
 
+def test_the_rule_that_is_drawn_is_the_one_of_the_readme():
+    drawn = re.findall(r'"( *(?:Rule 1|IF|AND|THEN|SEEN|answered) [^"]*)"', read(DOCS / "pictures.py"))
+    assert len(drawn) == 6
+    assert [line for line in drawn if line.strip() not in read(README)] == []
+
+
 def test_every_page_is_in_the_site_and_every_picture_on_a_page():
     listed = set(re.findall(r"<([\w-]+)>$", read(DOCS / "index.md"), re.MULTILINE))
     assert listed == {page.stem for page in DOCS.glob("*.md")} - {"index"}
