@@ -61,9 +61,10 @@ paper-quick: $(VENV)/.installed-paper  ## three splits, thinned grids, in a few 
 	$(BIN)/python -m experiments.protocol --order 1 --quick
 	$(BIN)/python -m experiments.page --quick
 
-compare: $(VENV)/.installed-paper  ## refined rules beside other models, docs/refined.md
+compare: $(VENV)/.installed-paper  ## refined rules beside other models, docs/refined.md and docs/when-not.md
 	$(BIN)/python -m experiments.comparison
 	$(BIN)/python -m experiments.refined
+	$(BIN)/python -m experiments.limits
 
 # Each in an environment of its own, since none is a dependency.
 REQUIRED_BY_highfis := highfis==0.36.0 pandas

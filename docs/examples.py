@@ -20,7 +20,10 @@ import matplotlib as mpl
 from sessc.cli.main import main as sessc
 
 DOCS = Path(__file__).resolve().parent
-GUIDE = ("reading", "report", "command-line", "editing", "files")
+GUIDE = (
+    *("choose", "settings", "reading", "why", "ship", "coming-from"),
+    *("evaluation", "report", "command-line", "editing", "files"),
+)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.*)\n(?:(?!\$ ).*\n)*", re.MULTILINE)
 

@@ -493,6 +493,14 @@ def test_the_comparison_page_is_what_was_recorded():
     assert page.filled(template) == (ROOT / "docs" / "refined.md").read_text(encoding="utf-8")
 
 
+def test_the_page_of_limits_is_what_was_recorded():
+    from experiments.limits import recorded
+    from experiments.page import ROOT
+
+    template = (ROOT / "experiments" / "limits.md").read_text(encoding="utf-8")
+    assert recorded().filled(template) == (ROOT / "docs" / "when-not.md").read_text(encoding="utf-8")
+
+
 def test_calibration_error_is_none_for_honest_odds_and_all_for_certain_mistakes(rng):
     from experiments.comparison import calibration_error
 
