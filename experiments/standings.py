@@ -124,9 +124,7 @@ class ScoreboardPage(Page):
         p = stats.friedmanchisquare(*table.T).pvalue
         width = critical_difference(table.shape[1], len(table))
         said = f"p = {p:.2g}" if p >= 1e-6 else "p below one in a million"
-        return (
-            f"that all are alike has {said} by Friedman's test, and it takes {width:.2f} ranks to tell two apart"
-        )
+        return f"that all are alike has {said}, and {width:.2f} ranks tell two of them apart"
 
     def level(self, kind: str) -> str:
         """Who is not told apart from the best."""
