@@ -82,15 +82,16 @@ class ScoreboardPage(Page):
         shared = self.standings.common(kind)
         if not shared:
             return NOTHING
-        counts = Counter(len(splits) for splits in shared.values())
-        parts = [f"{n} split{'' if n == 1 else 's'} on {sets}" for n, sets in sorted(counts.items(), reverse=True)]
-        return f"{len(shared)} sets ({listed(parts)})"
+        counts = [len(splits) for splits in shared.values()]
+        each = str(min(counts)) if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+        return f"{len(shared)} sets, {each} split{'' if each == '1' else 's'} of each"
 
     def unranked(self, kind: str) -> str:
         """Who has too few sets to stand in means and ranks."""
-        ranked, score = self.standings.ranked(kind), SCORES[kind]
-        out = {m: len(self.standings.cells(m, score)) for m in CONTENDERS if m not in ranked}
-        return listed(f"{model} ({n or 'no'} set{'' if n == 1 else 's'})" for model, n in out.items())
+        sets = {model: len(self.standings.cells(model, SCORES[kind])) for model in CONTENDERS}
+        few = [model for model, n in sets.items() if n and model not in self.standings.ranked(kind)]
+        none = [model for model, n in sets.items() if not n]
+        return f"{listed(f'{m} ({sets[m]} of them)' for m in few)}; with no line at all: {listed(none)}"
 
     def means(self, kind: str) -> str:
         """Every measure of who is ranked, best first."""
@@ -134,7 +135,7 @@ class ScoreboardPage(Page):
         width = critical_difference(len(ranks), len(self.standings.common(kind)))
         best = min(ranks, key=lambda model: ranks[model])
         near = [m for m in sorted(ranks, key=lambda m: ranks[m]) if m != best and ranks[m] - ranks[best] <= width]
-        return f"{best} has the best mean rank, {ranks[best]:.1f}; not told apart from it: {listed(near)}"
+        return f"The best mean rank is {ranks[best]:.1f}, of {best}; not told apart from it: {listed(near)}"
 
     def in_short(self) -> str:
         """Ours less every other, the three measures that matter most."""

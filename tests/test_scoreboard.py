@@ -224,7 +224,9 @@ def test_ranks_are_of_sets_that_all_ranked_models_have(rng):
     assert standings.ranked("classes") == ["default", "EBM"]
     assert standings.common("classes") == {"wine": [2], "sonar": [2], "iris": [2]}
     assert standings.ranks("classes") == {"default": 1.5, "EBM": 1.5}
-    assert "HTSK (1 set)" in ScoreboardPage(standings).unranked("classes")
+    assert "HTSK (1 of them); with no line at all: accurate, ten rules of five" in ScoreboardPage(
+        standings
+    ).unranked("classes")
     ranks = Standings(several(rng)).ranks("values")
     assert sum(ranks.values()) == pytest.approx(5 * 6 / 2)
 
