@@ -33,6 +33,8 @@ LOOKS = {
     "ex-fuzzy": ("#CC79A7", "d"),
 }
 """Colour and marker of each: ours in one colour."""
+BROKEN = {"support vectors": "-.", "random forest": "--", "boosted trees": ":"}
+"""The lines of models that say nothing to be read."""
 AXES = {"classes": "mean BCA, %", "values": "mean R²"}
 
 
@@ -96,7 +98,7 @@ def draw_against(standings: Standings, measure: str, label: str) -> Figure:
             score = float(standings.means(model, SCORES[kind], kind).mean())
             x = spread(standings.means(model, measure, kind), measure)
             if math.isnan(x):
-                ax.axhline(score, color=color, ls="--", lw=1, label=model, zorder=1)
+                ax.axhline(score, color=color, ls=BROKEN.get(model, "--"), lw=1, label=model, zorder=1)
             else:
                 size = 11 if marker == "*" else 7
                 ax.plot(

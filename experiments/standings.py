@@ -167,11 +167,11 @@ class ScoreboardPage(Page):
         leads = {model: self.standings.lead(ours, model, measure) for model in others}
         known = {model: lead for model, lead in leads.items() if lead is not None}
         title, digits, *_ = MEASURES[measure]
-        parts: dict[str, list[str]] = {"behind": [], "ahead of": [], "neither with": []}
+        parts: dict[str, list[str]] = {"behind": [], "ahead of": [], "undecided beside": []}
         for model, lead in sorted(known.items(), key=lambda item: item[1].mean):
-            where = ("behind" if lead.mean < 0 else "ahead of") if lead.is_far else "neither with"
+            where = ("behind" if lead.mean < 0 else "ahead of") if lead.is_far else "undecided beside"
             parts[where].append(f"{model} ({form(lead.mean, digits, '+')})")
-        said = ", ".join(f"{where} {listed(models, 'nobody')}" for where, models in parts.items())
+        said = "; ".join(f"{where} {listed(models, 'nobody')}" for where, models in parts.items())
         return f"{title}: {said}." if known else ""
 
     def losses(self, ours: str) -> str:

@@ -321,7 +321,7 @@ def test_every_figure_on_the_page_comes_from_lines(rng):
 def test_ahead_and_behind_are_said_alike(rng):
     lines = several(rng)
     page = ScoreboardPage(Standings(lines))
-    assert re.search(r"BCA: behind nobody, ahead of [^;]*EBM \(\+", page.verdict("default"))
+    assert re.search(r"BCA: behind nobody; ahead of [^;]*EBM \(\+", page.verdict("default"))
     turned = [replace(one, bca=100 - one.bca) for one in lines]
     assert re.search(r"BCA: behind [^;]*EBM \(-", ScoreboardPage(Standings(turned)).verdict("default"))
 
