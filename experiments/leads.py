@@ -21,7 +21,7 @@ __all__ = ["KINDS", "MEASURES", "SCORES", "Lead", "Standings", "critical_differe
 
 BASE = "linear model"
 """Whose absolute error is the unit of all others', since values have units of their own."""
-ENOUGH = 0.75
+ENOUGH = 0.5
 """The share of sets a model must have to be ranked beside the others."""
 FAR = 2.0
 """How many standard errors are more than chance."""

@@ -186,6 +186,25 @@ class ScoreboardPage(Page):
         counted = f"On {len(lines)} of {len(known)} sets another model is ahead."
         return "\n".join([counted, "", *lines]) if lines else counted
 
+    def farthest(self, ours: str, *counts: int) -> str:
+        """Where the best of the others is ahead by most, sure or not."""
+        said = []
+        for kind, most in zip(KINDS, counts or (8, 4), strict=True):
+            behind = sorted(self._behind(ours, SCORES[kind]).items(), key=lambda item: -item[1][1])[:most]
+            title, digits, *_ = MEASURES[SCORES[kind]]
+            names = [f"{d} ({other} by {gap:.{digits}f})" for d, (other, gap) in behind if gap > 0]
+            said.append(f"in {title} {listed(names)}")
+        return f"Farthest behind the best of others, sure or not: {'; '.join(said)}."
+
+    def _behind(self, ours: str, measure: str) -> dict[str, tuple[str, float]]:
+        """The best of the others on each set that it shares with ours, and by how much."""
+        found: dict[str, tuple[str, float]] = {}
+        for other in (model for model in self.standings.models if model not in OURS):
+            for dataset, values in self.standings.difference(other, ours, measure).items():
+                if dataset not in found or values.mean() > found[dataset][1]:
+                    found[dataset] = other, float(values.mean())
+        return found
+
     def _loss(self, ours: str, dataset: str, ahead: list[tuple[str, float, float, int]]) -> str:
         measure = SCORES["values" if dataset in OF_VALUES else "classes"]
         digits = MEASURES[measure].digits
