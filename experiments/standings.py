@@ -176,14 +176,15 @@ class ScoreboardPage(Page):
 
     def losses(self, ours: str) -> str:
         """A sentence for each set where another is ahead by more than two standard errors over splits."""
-        known = {d for m in ("bca", "r2") for d, by in self.standings.cells(ours, m).items() if len(by) > 1}
+        sets = {d: len(by) for m in SCORES.values() for d, by in self.standings.cells(ours, m).items()}
+        known = [dataset for dataset, n in sets.items() if n > 1]
         if not known:
-            return (
-                "Nothing can be said of single sets: there is no set with two splits, and so no error over splits."
-            )
-        found = {d: self.standings.lost(ours, d) for d in (*OF_CLASSES, *OF_VALUES) if d in known}
+            return "Nothing can be said of single sets: none has two splits, and so there is no error over splits."
+        found = {dataset: self.standings.lost(ours, dataset) for dataset in known}
         lines = [f"* {self._loss(ours, dataset, ahead)}" for dataset, ahead in found.items() if ahead]
-        counted = f"On {len(lines)} of {len(known)} sets another model is ahead."
+        rest = len(sets) - len(known)
+        single = f" Nothing can be said of {rest} more, which have one split." if rest else ""
+        counted = f"On {len(lines)} of {len(known)} sets another model is ahead.{single}"
         return "\n".join([counted, "", *lines]) if lines else counted
 
     def farthest(self, ours: str, *counts: int) -> str:
@@ -268,6 +269,13 @@ class ScoreboardPage(Page):
             n = sum(map(len, gone.values()))
             rows += [[model, str(n), "; ".join(said)]] if n else []
         return markdown(["model", "units", "sets: splits"], rows) if rows else "No unit is without a line."
+
+    def machines(self) -> str:
+        """Whether seconds may stand side by side."""
+        found = sorted({line.machine for line in self.standings.lines.values() if not line.failure})
+        if len(found) == 1:
+            return f"All lines are of one kind of machine ({found[0]})."
+        return f"Lines are of {len(found)} kinds of machine ({'; '.join(found)}), and the last table says which."
 
     def provenance(self) -> str:
         """Which code and which machines lines are of."""
