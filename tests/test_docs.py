@@ -291,7 +291,7 @@ def test_what_is_public_is_described(name):
     assert inspect.getdoc(getattr(sessc, name))
 
 
-@pytest.mark.parametrize("script", ["gpu", "out_of_core", "cluster", "search"])
+@pytest.mark.parametrize("script", ["gpu", "out_of_core", "cluster", "search", "large_table"])
 def test_measurements_are_shown_as_recorded(script):
     assert read(ROOT / "benchmarks" / "results" / f"{script}.txt") in read(DOCS / "scale.md")
 

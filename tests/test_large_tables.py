@@ -402,3 +402,17 @@ def test_a_damaged_file_is_a_sentence(tmp_path, streams, capsys):
     assert code == 2
     assert err.startswith("sessc: ")
     assert err.count("\n") == 1
+
+
+def test_what_is_read_whole_is_refused_if_it_is_too_large(tmp_path, monkeypatch):
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(2):
+        written({"x": np.arange(50.0), "y": ["a"] * 50}, folder / f"part-{number}.parquet")
+    assert len(table_of(folder)["x"]) == 100
+    monkeypatch.setattr("sessc.tables.reading.MOST_CELLS", 100)
+    assert list(table_of(folder, wanted=["x"])) == ["x"]
+    with pytest.raises(
+        ValueError, match=r"100 rows of 2 columns, which is more than .* take some of the rows at a time"
+    ):
+        table_of(folder)
