@@ -13,6 +13,7 @@ from sessc import (
     AccuracySizeDisplay,
     BoundaryDisplay,
     ConditionsDisplay,
+    EffectsDisplay,
     MembershipDisplay,
     Model,
     TSKClassifier,
@@ -37,6 +38,7 @@ def main() -> None:
     after = TSKClassifier(rules=before, refine=200, alpha=0.3).fit(X, y).rules_
     MembershipDisplay.from_rules(after, before=before).figure_.savefig(OUT / "memberships.png", metadata=PLAIN)
     ConditionsDisplay.from_rules(rules).figure_.savefig(OUT / "conditions.png", metadata=PLAIN)
+    EffectsDisplay.from_rules(rules).figure_.savefig(OUT / "effects.png", metadata=PLAIN)
     plane = X[["flavanoids", "color_intensity"]]
     of_plane = TSKClassifierCV(4, order=0, random_state=0).fit(plane, y).rules_
     boundary = BoundaryDisplay.from_rules(of_plane, plane.columns, plane, y)
