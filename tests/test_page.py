@@ -1,4 +1,4 @@
-"""The page as a whole: what it shows of the model, on a phone, on paper, by keyboard and to those who cannot see it."""
+"""The page as a whole: what it shows of the model, on a phone, on paper, by keyboard, and as axe sees it."""
 
 import os
 import re
