@@ -25,6 +25,7 @@ from sessc import (
     AccuracySizeDisplay,
     BoundaryDisplay,
     ConditionsDisplay,
+    EffectsDisplay,
     MembershipDisplay,
     Model,
     TSKClassifier,
@@ -66,6 +67,7 @@ def displays() -> None:
     after = TSKClassifier(rules=before, refine=200, alpha=0.3).fit(X, y).rules_
     kept(MembershipDisplay.from_rules(after, before=before).figure_, "memberships")
     kept(ConditionsDisplay.from_rules(rules).figure_, "conditions")
+    kept(EffectsDisplay.from_rules(rules).figure_, "effects")
     plane = X[["flavanoids", "color_intensity"]]
     of_plane = TSKClassifierCV(4, order=0, random_state=0).fit(plane, y).rules_
     kept(BoundaryDisplay.from_rules(of_plane, plane.columns, plane, y).figure_, "boundary")

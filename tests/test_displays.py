@@ -10,10 +10,14 @@ from sessc import (
     FCM,
     AccuracySizeDisplay,
     BoundaryDisplay,
+    CoefficientsDisplay,
     ConditionsDisplay,
     ConvergenceDisplay,
+    EffectsDisplay,
     FiringDisplay,
+    ImportancesDisplay,
     MembershipDisplay,
+    OverlapDisplay,
     RuleBase,
     TSKClassifier,
     TSKRegressor,
@@ -200,3 +204,78 @@ def test_pictures_go_where_they_are_told(model, wine):
     assert FiringDisplay.from_rules(model.rules_, X, y, ax=axes[0, 1]).ax_ is axes[0, 1]
     assert ConvergenceDisplay.from_estimator(model, ax=axes[1, 0]).ax_ is axes[1, 0]
     assert BoundaryDisplay.from_rules(model.rules_, ("hue", "ash"), ax=axes[1, 1]).ax_ is axes[1, 1]
+
+
+def test_effects_are_drawn_as_they_are(model, wine):
+    X, _ = wine
+    shown = EffectsDisplay.from_rules(model, features=["proline", "hue"])
+    effects = model.rules_.summary.effects
+    by_name = {model.rules_.feature_names[one.column]: one for one in effects.curves}
+    for k, name in enumerate(["proline", "hue"]):
+        one, ax = by_name[name], shown.axes_[0, k]
+        solid = [line for line in ax.lines if line.get_linestyle() == "-"]
+        assert len(solid) == 3
+        for c, line in enumerate(solid):
+            np.testing.assert_array_equal(line.get_data(), (one.cells, one.answers[:, c]))
+        dashed = [line.get_ydata() for line in ax.lines if line.get_linestyle() == "--"]
+        assert len(dashed) == (0 if one.accumulated is None else 3)
+        assert ax.get_title(loc="left").startswith(name)
+        said = ax.texts[0].get_text()
+        assert ("goes with" in said) == (one.partner is not None)
+    frame = shown.frame()
+    assert len(frame) == 3 * sum(len(by_name[name].cells) for name in ("proline", "hue"))
+    proline = frame[(frame.feature == "proline") & (frame.output == "target=0")]
+    np.testing.assert_array_equal(proline["answer"], by_name["proline"].answers[:, 0])
+    assert EffectsDisplay.from_rules(model, X[:50]).effects.n_rows == 50
+    with pytest.raises(ValueError, match="no feature 'beer'"):
+        EffectsDisplay.from_rules(model, features=["beer"])
+
+
+def test_effects_of_levels_are_bars_and_gaps_have_a_place(mixed):
+    _, _, rules = mixed
+    shown = EffectsDisplay.from_rules(rules, features=["kind", "u"])
+    kind, u = shown.curves
+    bars = [bar.get_height() for bar in shown.axes_[0, 0].patches]
+    np.testing.assert_array_equal(bars, kind.answers[:, 0])
+    assert np.isnan(u.cells[-1])
+    assert shown.axes_[1, 1].get_xticklabels()[-1].get_text() == "unknown"
+    [dot] = [line for line in shown.axes_[0, 1].lines if line.get_marker() == "o"]
+    assert dot.get_ydata()[0] == u.answers[-1, 0]
+
+
+def test_importances_are_bars(model):
+    shown = ImportancesDisplay.from_rules(model, most=5)
+    widths = [bar.get_width() for bar in shown.ax_.patches]
+    np.testing.assert_allclose(widths, 100 * np.sort(model.feature_importances_)[::-1][:5])
+    assert shown.frame()["importance"].sum() == pytest.approx(1)
+    changed = model.rules_.without_rule(1)
+    with pytest.raises(ValueError, match="found on rows; give X"):
+        ImportancesDisplay.from_rules(changed)
+
+
+def test_coefficients_are_bars_and_only_of_one_linear_rule(model, wine):
+    X, y = wine
+    line = TSKClassifier(1, order=1, refine=10, random_state=0).fit(X, y == 1)
+    shown = CoefficientsDisplay.from_rules(line)
+    frame, rules = shown.frame(), line.rules_
+    adds = rules.consequents[0, 1:, 1] - rules.consequents[0, 1:, 0]
+    order = np.argsort(-np.abs(adds), kind="stable")
+    np.testing.assert_allclose(frame.iloc[:, 1], adds[order], rtol=1e-12)
+    assert frame.columns[1] == "log-odds of target=True"
+    np.testing.assert_allclose([bar.get_width() for bar in shown.ax_.patches], adds[order], rtol=1e-12)
+    many = CoefficientsDisplay.from_rules(TSKClassifier(1, order=1, refine=10, random_state=0).fit(X, y))
+    np.testing.assert_allclose(many.frame().iloc[:, 1:].sum(axis=1), 0, atol=1e-12)
+    with pytest.raises(ValueError, match="only a single linear rule"):
+        CoefficientsDisplay.from_rules(model)
+
+
+def test_overlaps_are_a_map(model, wine):
+    X, _ = wine
+    known, asked = OverlapDisplay.from_rules(model), OverlapDisplay.from_rules(model, X)
+    np.testing.assert_allclose(known.overlaps, asked.overlaps, atol=1e-9)
+    np.testing.assert_allclose(known.governed, asked.governed)
+    np.testing.assert_array_equal(known.axes_[1].images[0].get_array(), 100 * known.overlaps)
+    assert known.frame().shape == (3, 4)
+    with pytest.raises(ValueError, match="found on rows; give X"):
+        OverlapDisplay.from_rules(model.rules_.without_rule(1))
+    assert OverlapDisplay.from_rules(model.rules_.without_rule(1), X).overlaps.shape == (2, 2)

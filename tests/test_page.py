@@ -1,4 +1,4 @@
-"""The page as a whole: what it shows of the model, on a phone, on paper, by keyboard and to those who cannot see it."""
+"""The page as a whole: what it shows of the model, on a phone, on paper, by keyboard, and as axe sees it."""
 
 import os
 import re
@@ -225,12 +225,13 @@ def test_long_names_of_classes_leave_words_whole_on_a_phone(opened):
     assert page.locator("#confusion th[scope=col]").all_inner_texts() == ["A", "B", "C"]
     caption = page.locator("#why caption").inner_text()
     assert all(f"{letter}: {name}" in caption for letter, name in zip("ABC", sorted(LONG), strict=True))
-    lines = "(one) => one.getClientRects().length && one.offsetHeight / parseFloat(getComputedStyle(one).lineHeight)"
-    assert all(cell.evaluate(lines) < 1.8 for cell in page.locator("#why th[scope=col]").all())
-    broken = page.locator(".stacked span:first-child").first.evaluate(
-        "(one) => one.offsetHeight / parseFloat(getComputedStyle(one).lineHeight)"
+    lines = (
+        "(one) => { const text = document.createRange(); text.selectNodeContents(one); "
+        "return new Set([...text.getClientRects()].map(({ top }) => top)).size; }"
     )
-    assert broken < 1.5
+    heads = page.locator("#why th[scope=col], #confusion th[scope=col]").all()
+    assert [head.evaluate(lines) for head in heads] == [1] * 6
+    assert {name.evaluate(lines) for name in page.locator("#verdict .stacked span:first-child").all()} == {1}
 
 
 def test_an_emptied_field_says_what_still_counts(opened):

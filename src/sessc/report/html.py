@@ -66,7 +66,9 @@ def to_html(
         "text": html.escape(rules.to_text()),
         "made_by": html.escape(data["made_by"]),
         # In a script element only "<" could end it or begin a comment.
-        "data": json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+        "data": json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace(
+            "<", "\\u003c"
+        ),
         "style": _part("page.css"),
         "script": _part("page.js"),
     }
@@ -150,7 +152,7 @@ def _sentence(rules: RuleBase, r: int, said: Sentence) -> dict[str, Any]:
 
 
 def _condition(rules: RuleBase, r: int, j: int, text: str) -> list[Any]:
-    """As a list, for there may be thousands: its text, its column, its top, where it is met, and if it excludes."""
+    """As a list, for there may be thousands: text, column, top, where it is met, and whether it excludes."""
     read = read_condition(rules, r, j)
     low, high = (None if end is None else briefly(end) for end in (read.low, read.high))
     return [text, j, top(rules, r, j), low, high, int(read.worst < 0.5)]

@@ -155,8 +155,9 @@ class EffectsDisplay:
                 style = {"color": color, "ls": "--", "lw": 1.1}
                 _line(ax, self.rules, one, place, one.accumulated[:, c], style, k, len(lines))
         name, kind = one_line(self.rules.feature_names[one.column]), kind_of(self.rules, self.effects, one)
-        ax.set_title(f"{short(name, 28)}\n", fontsize="medium", loc="left")
-        ax.text(0, 1.02, kind, transform=ax.transAxes, fontsize=7.5, color="#555555")
+        kind = kind.replace("): ", "):\n")
+        ax.set_title(f"{short(name, 28)}{chr(10) * (1 + kind.count(chr(10)))}", fontsize="medium", loc="left")
+        ax.text(0, 1.02, kind, transform=ax.transAxes, fontsize=7, color="#555555").set_in_layout(False)
         ax.set_xticks([])
         self._ends(ax, one, place)
         if self.rules.classes is not None:

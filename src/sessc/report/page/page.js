@@ -638,7 +638,7 @@ function evaluation() {
   const ends = own.resamples ? `; below each figure its 95 % interval, from ${own.resamples} resamples` : "";
   const lines = measures.map((name) => line(name, (one) => [one.measures[name] ?? null, ...(one.intervals[name] || [null, null])]));
   byId("measures").append(make("caption", {}, `On ${several(own.n_rows, "row")} held out${ends}`), models(), ...lines.slice(0, MEASURES));
-  byId("more-measures").hidden = lines.length <= MEASURES;
+  byId("more-measures").parentElement.hidden = lines.length <= MEASURES;
   byId("more-measures").append(models(), ...lines.slice(MEASURES));
   byId("faithful").textContent = data.faithful;
   byId("meant").textContent = data.meant;
@@ -678,18 +678,18 @@ function coefficientBars() {
   byId("coefficients").querySelector("p").textContent = said;
   const signed = (value) => isClassifier ? (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2) : (value < 0 ? "−" : "+") + amount(Math.abs(value));
   const track = (value, k) => {
-    const fill = make("i", { class: `area-${k % 8}` });
+    const fill = make("i", { class: `fill-${k % 6}` });
     fill.style.width = 50 * Math.abs(value) / most + "%";
     fill.style.marginLeft = 50 * (1 + Math.min(value, 0) / most) + "%";
     return make("span", { class: "track two-sided" }, fill);
   };
   fewBars(byId("coefficients"), rows.map(({ change, each, adds }) => {
     const several = adds.length > 1, element = make("div", { class: "bar coefficient" }, make("span", {}, soft(change)),
-      make("span", {}, ...adds.map(track)), make("span", {}, ...adds.map((value, k) => make("small", several ? { class: "swatch" } : {}, ...(several ? [make("i", { class: `area-${k % 8}` })] : []), signed(value)))));
+      make("span", {}, ...adds.map(track)), make("span", {}, ...adds.map((value, k) => make("small", several ? { class: "swatch" } : {}, ...(several ? [make("i", { class: `fill-${k % 6}` })] : []), signed(value)))));
     element.title = `${change}: ${adds.map((value, k) => `${several ? `${outputs[k]} ` : ""}${signed(value)}${each === null ? "" : `, ${brief(value * each, 3)} for each 1`}`).join("; ")}`;
     return element;
   }), 8, "coefficient");
-  if (outputs.length > 1) byId("coefficients").querySelector("p").append(swatches(outputs.map((name, k) => [`area-${k % 8}`, name])));
+  if (outputs.length > 1) byId("coefficients").querySelector("p").append(swatches(outputs.map((name, k) => [`fill-${k % 6}`, name])));
 }
 
 const swatches = (pairs) => make("span", { class: "swatches" }, ...pairs.map(([kind, name]) => make("span", { class: "swatch" }, make("i", { class: kind }), name)));
@@ -712,7 +712,7 @@ function effect(one, isNamed = true) {
     ...ticks(from, to).map((value) => make("text", { x: LEFT - 4, y: up(value) + 3.5, "text-anchor": "end" }, isClassifier ? brief(value, 2) : amount(value))),
     ...answers.flatMap((values, line) => drawn(cells, values, line, `line line-${line}`, levels, along, up, from, answers.length)),
     ...(accumulated || []).flatMap((values, line) => drawn(cells, values, line, `line alone line-${line}`, levels, along, up, from, answers.length)),
-    ...areas(cells, parts, levels, along), ...places(j, cells, along));
+    ...(rules.length > 1 ? areas(cells, parts, levels, along) : []), ...places(j, cells, along));
   const named = answers.length > 1 || isClassifier ? whole.lines.map((c, k) => [`line-${k} key-line`, labels[c]]) : [];
   const alone = accumulated ? [["alone key-line", "by itself (accumulated local effects)"]] : [];
   const areasNamed = rules.length > 1 ? [...shown.map((r, k) => [areaOf(r, k), `rule ${r + 1}`]), ...(others.some((share) => share > 0.001) ? [["area-others", "others"]] : [])] : [];
