@@ -35,7 +35,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             for table in DOCS.glob("*.csv"):
                 shutil.copy(table, folder)
-            page = BLOCK.sub(partial(with_printed, {}, io.StringIO()), path.read_text(encoding="utf-8"))
+            script = partial(with_printed, {"__name__": "__main__"}, io.StringIO())
+            page = BLOCK.sub(script, path.read_text(encoding="utf-8"))
             page = BLOCK.sub(with_answers, page)
         path.write_text(page, encoding="utf-8")
 
