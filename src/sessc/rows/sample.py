@@ -68,8 +68,7 @@ def _count(samples: Samples) -> int:
 
 def sample(rows: Rows, size: int, seed: int) -> Sample:
     """At most so many distinct rows, as users gave them, but for cells that are held at limits."""
-    # Hashes see raw values: a mean subtracted first would differ in its last bit with the order of the rows.
-    return _as_compared(rows).sum(partial(_sample_block, size, seed, _origin(rows)))
+    return _as_compared(rows).sum(partial(_sample_block, size, seed, _ruler(rows)))
 
 
 def seen_alike(picked: Sample, rows: Rows) -> ArrayRows:
@@ -81,15 +80,63 @@ def seen_alike(picked: Sample, rows: Rows) -> ArrayRows:
 
 def labelled_sample(rows: Rows, size: int, seed: int) -> Sample:
     """The same with labels, codes of classes or numbers, as one more column before the others."""
-    return _as_compared(rows).sum(partial(_labelled_block, size, seed, _origin(rows)))
+    return _as_compared(rows).sum(partial(_labelled_block, size, seed, _ruler(rows)))
 
 
 def _as_compared(rows: Rows) -> Rows:
     return rows.as_given().clipped(rows.limits)
 
 
-def _origin(rows: Rows) -> Array | None:
-    return None if rows.limits is None else rows.limits[0]
+@dataclass(frozen=True)
+class Ruler:
+    """How cells are measured before they are hashed: so that units make no difference, and nothing is rounded.
+
+    A mean subtracted, or a spread divided by, would differ in last bits with the order of the rows.
+    """
+
+    origin: np.ndarray
+    """Where each column begins, (J,): a column held at one value is zero there, and changes no hash."""
+    unit: np.ndarray
+    """Powers of two, (J,)."""
+
+    def __call__(self, X: Array) -> Array:
+        """Cells in double precision."""
+        xp = array_namespace(X)
+        return xp.astype(X - like(self.origin, X), xp.float64) / like(self.unit, xp.astype(X, xp.float64))
+
+    def with_label(self) -> Ruler:
+        """The same for cells with a label before them, which stays as it is."""
+        return Ruler(np.r_[0.0, self.origin], np.r_[1.0, self.unit])
+
+
+def _ruler(rows: Rows) -> Ruler:
+    if rows.limits is None:
+        return Ruler(np.zeros(rows.n_features), _unit(_as_compared(rows).sum(_largest).values, rows))
+    low, high = (np.nan_to_num(to_numpy(end).astype(float), posinf=0.0, neginf=0.0) for end in rows.limits)
+    return Ruler(low, _unit(np.maximum(np.abs(low), np.abs(high)), rows))
+
+
+def _unit(largest: np.ndarray, rows: Rows) -> np.ndarray:
+    """The power of two about as large as the largest cell of each column; one for codes of levels."""
+    numbers = np.ones(rows.n_features, bool) if rows.levels is None else np.asarray(rows.levels) == 0
+    exponent = np.frexp(np.maximum(largest, np.finfo(float).tiny))[1]
+    return np.where(numbers & (largest > 0), np.ldexp(1.0, exponent), 1.0)
+
+
+@dataclass(frozen=True)
+class _Largest:
+    """The largest of numbers, whatever their sign, in each column; that of two sets of rows is the larger."""
+
+    values: np.ndarray
+
+    def __add__(self, other: _Largest) -> _Largest:
+        return _Largest(np.maximum(self.values, other.values))
+
+
+def _largest(samples: Samples) -> _Largest:
+    xp, X = array_namespace(samples.X), samples.X
+    known = xp.where(xp.isnan(X), scalar(0.0, X), xp.abs(X))
+    return _Largest(to_numpy(xp.max(known, axis=0)).astype(float))
 
 
 def labelled_rows(given: Rows, coded: Rows, target: Target, size: int) -> ArrayRows:
@@ -112,7 +159,7 @@ def labelled_rows(given: Rows, coded: Rows, target: Target, size: int) -> ArrayR
 def in_own_order(given: Rows, coded: Rows, target: Target, seed: int) -> Rows:
     """All rows in an order that their values decide, in memory: the same in whatever order they come."""
     rows, weight = _with_numbers(given, coded, target), given.stored().weight
-    keys = to_numpy(_as_compared(rows).map(partial(_labelled_keys, seed, _origin(rows))))
+    keys = to_numpy(_as_compared(rows).map(partial(_labelled_keys, seed, _ruler(rows))))
     order = np.lexsort((keys,) if weight is None else (to_numpy(weight), keys))
     return given.taken(order)
 
@@ -122,28 +169,27 @@ def _with_numbers(given: Rows, coded: Rows, target: Target) -> Rows:
     return given.clipped(coded.limits) if target.labels is None else coded
 
 
-def _labelled_block(size: int, seed: int, origin: Array | None, samples: Samples) -> Sample:
-    wide, origin = _with_labels(samples, origin)
-    return _sample_block(size, seed, origin, Samples(wide, weight=samples.weight))
+def _labelled_block(size: int, seed: int, ruler: Ruler, samples: Samples) -> Sample:
+    wide = Samples(_with_labels(samples), weight=samples.weight)
+    return _sample_block(size, seed, ruler.with_label(), wide)
 
 
-def _labelled_keys(seed: int, origin: Array | None, samples: Samples) -> Array:
-    return _keys(*_with_labels(samples, origin), seed)
+def _labelled_keys(seed: int, ruler: Ruler, samples: Samples) -> Array:
+    return _hash(ruler.with_label()(_with_labels(samples)), seed)
 
 
-def _with_labels(samples: Samples, origin: Array | None) -> tuple[Array, Array | None]:
-    """Labels, codes of classes or numbers, and cells side by side, and where each column begins."""
+def _with_labels(samples: Samples) -> Array:
+    """Labels, codes of classes or numbers, and cells side by side."""
     xp, labels = array_namespace(samples.X), samples.Y
     assert labels is not None
     y = labels if labels.shape[1] == 1 else xp.argmax(labels, axis=1)[:, None]
-    wide = xp.concat([xp.astype(part, xp.float64) for part in (y, samples.X)], axis=1)
-    return wide, None if origin is None else xp.concat([xp.zeros_like(origin[:1]), origin])
+    return xp.concat([xp.astype(part, xp.float64) for part in (y, samples.X)], axis=1)
 
 
-def _sample_block(size: int, seed: int, origin: Array | None, samples: Samples) -> Sample:
+def _sample_block(size: int, seed: int, ruler: Ruler, samples: Samples) -> Sample:
     X, weight = samples.X, samples.weight
     xp = array_namespace(X)
-    keys = _keys(X, origin, seed)
+    keys = _hash(ruler(X), seed)
     if X.shape[0] > size:  # only what may be chosen leaves the device
         few = keys <= xp.unique_values(keys)[:size][-1]
         keys, X, weight = keys[few], X[few], None if weight is None else weight[few]
@@ -153,19 +199,11 @@ def _sample_block(size: int, seed: int, origin: Array | None, samples: Samples) 
     return empty + Sample(keys, X, weight, size)
 
 
-def _keys(X: Array, origin: Array | None, seed: int) -> Array:
-    """Hashes of cells measured from where they begin: a column held at one value is zero, and changes none."""
-    if origin is None:
-        return _hash(X, seed)
-    xp = array_namespace(X)
-    return _hash(X - xp.where(xp.isfinite(origin), origin, xp.zeros_like(origin)), seed)
-
-
 def _hash(X: Array, seed: int) -> Array:
     """A 64-bit hash of each row's values."""
     xp = array_namespace(X)
     odd = np.random.default_rng(seed).integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
-    X = xp.astype(X, xp.float64) + 0.0  # which turns -0.0, which equals 0.0, into it
+    X = X + 0.0  # which turns -0.0, which equals 0.0, into it
     word = bits(xp.where(xp.isnan(X), scalar(xp.nan, X), X))  # of which there are many
     word = word ^ _shifted(
         word, 32
