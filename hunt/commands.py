@@ -1,4 +1,4 @@
-"""``sessc fit`` killed or interrupted at any moment, two writers on one path, disks that are full, folders that are closed."""
+"""``sessc fit`` killed or interrupted at any moment, two writers on one path, full disks, closed folders."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from .judging import Broken
 __all__ = ["command"]
 
 Chance = np.random.Generator
+COMMAND = [sys.executable, "-c", "import sys; from sessc_command import main; sys.exit(main())"]
 LONGEST = 6.0
 """Seconds within which a command is stopped: importing takes two, learning some."""
 
@@ -36,7 +37,7 @@ def _fit(out: Path, **settings: object) -> subprocess.Popen:
     table = learned() / "table.csv"
     words = ["fit", str(table), "--target", "kind", "--rules", "2", "--out", str(out)]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-    call = [sys.executable, "-m", "sessc_command", *words]
+    call = [*COMMAND, *words]
     return subprocess.Popen(
         call, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **settings
     )  # type: ignore[call-overload]
@@ -124,9 +125,7 @@ def _closed_ears(rng: Chance, folder: Path) -> str:
     with open("/dev/full", "w") as full:
         table = learned() / "table.csv"
         words = ["fit", str(table), "--target", "kind", "--rules", "2", "--out", str(folder / "model.json")]
-        done = subprocess.run(
-            [sys.executable, "-m", "sessc_command", *words], stderr=full, stdout=subprocess.DEVNULL, timeout=120
-        )
+        done = subprocess.run([*COMMAND, *words], stderr=full, stdout=subprocess.DEVNULL, timeout=120)
     Model.load(folder / "model.json")
     return f"exit code {done.returncode}"
 

@@ -109,7 +109,7 @@ def _damaged(data: Any, rng: Chance) -> tuple[Any, str]:
         elif fault == 2:
             other = data
             for step in places[rng.integers(len(places))]:
-                if not isinstance(other, (dict, list)) or isinstance(other, list) and step >= len(other):
+                if not isinstance(other, (dict, list)) or (isinstance(other, list) and step >= len(other)):
                     break
                 if isinstance(other, dict) and step not in other:
                     break

@@ -74,7 +74,7 @@ def is_sentence(error: BaseException) -> bool:
 
 
 def _checks(path: Path) -> bool:
-    return "sklearn" in path.parts and ("utils" in path.parts or path.name == "base.py")
+    return "sklearn" in path.parts and ("utils" in path.parts or path.name in ("base.py", "_split.py"))
 
 
 def refuse_odd_numbers(what: str, *found: Any) -> None:

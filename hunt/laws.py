@@ -171,8 +171,8 @@ def _explained(make: Callable, X: np.ndarray, y: np.ndarray, rng: Chance) -> Non
     rules = getattr(model, "rules_", None)
     if isinstance(rules, RuleBase):
         said = rules.explain(X[0])
-        if said.prediction != rules(X[:1])[0]:
-            raise Broken(f"explained {said.prediction!r}, predicted {rules(X[:1])[0]!r}")
+        if said.answer != rules(X[:1])[0]:
+            raise Broken(f"explained {said.answer!r}, predicted {rules(X[:1])[0]!r}")
 
 
 LAWS: dict[str, Callable] = {

@@ -109,7 +109,7 @@ def _asked(model: Any, X: Any, rng: Chance) -> None:
 
 def _told(rules: RuleBase, X: Any, answers: Any) -> None:
     """Rules as text, page, explanation and file."""
-    str(rules), rules.to_markdown(), rules.to_latex(), rules.to_html()
+    str(rules), rules.to_markdown(), rules.to_latex(), attempt(rules.to_html)
     first = X[:1] if not isinstance(X, dict) else {name: cells[:1] for name, cells in X.items()}
     if not isinstance(X, dict):
         str(attempt(rules.explain, first.iloc[0] if hasattr(first, "iloc") else first))

@@ -162,7 +162,11 @@ def hostile(rng: Chance, n: int | None = None) -> tuple[str, Any, int]:
 
 
 def _frame(rng: Chance, cells: tuple, n: int) -> pd.DataFrame:
-    frame = pd.concat([pd.Series(one) for one in cells], axis=1) if cells else pd.DataFrame(index=range(n))
+    series = [
+        pd.Series(one, dtype=object if type(one) is np.ndarray and one.dtype.kind == "O" else None)
+        for one in cells
+    ]
+    frame = pd.concat(series, axis=1) if cells else pd.DataFrame(index=range(n))
     names: list[Any] = [f"c{k}" for k in range(len(cells))]
     if rng.random() < 0.4:
         for k in range(len(cells)):
@@ -176,7 +180,9 @@ def _plain(rng: Chance, cells: tuple, n: int) -> np.ndarray:
     arrays = [np.asarray(one) for one in cells]
     if not arrays:
         return np.empty((n, 0))
-    if len({array.dtype.kind in "Mm" for array in arrays}) > 1 or any(array.ndim > 1 for array in arrays):
+    if len({array.dtype.kind if array.dtype.kind in "Mm" else "" for array in arrays}) > 1 or any(
+        array.ndim > 1 for array in arrays
+    ):
         found = np.empty((n, len(arrays)), object)  # of dates and numbers there is no other array
         for k, array in enumerate(arrays):
             found[:, k] = array.tolist()
