@@ -45,8 +45,9 @@ LEDGER = Path(__file__).parent / "results" / "ledger.jsonl"
 
 
 def cases(n: int, seed: int, kinds: tuple[str, ...] = tuple(KINDS)) -> list[Case]:
-    """So many cases of a seed, by their shares; a larger number has those of a smaller among them."""
-    return [Case(kind, seed, k) for kind in kinds for k in range(round(n * SHARES[kind]))]
+    """So many cases of a seed, by their shares, all kinds abreast; of more cases the first are those of fewer."""
+    found = [Case(kind, seed, k) for kind in kinds for k in range(round(n * SHARES[kind]))]
+    return sorted(found, key=lambda case: (case.number / SHARES[case.kind], case.kind))
 
 
 def hunted(to_do: list[Case], ledger: Ledger) -> Iterator[Outcome]:

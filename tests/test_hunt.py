@@ -210,6 +210,14 @@ def test_levels_that_are_infinite_are_not_saved(table):
             save(rules)
 
 
+def test_levels_too_rare_and_large_are_not_saved(rng):
+    """They are pooled, and a file that names them could not be read."""
+    X, y = np.c_[1e307 * np.arange(1.0, 9)[rng.integers(0, 8, 40)], rng.normal(size=40)], np.arange(40) % 2
+    rules = TSKRegressor(n_rules=2, categorical_features=[0], random_state=0).fit(X, y).rules_
+    with pytest.raises(ValueError, match="levels of 'x0' must be text or finite numbers"):
+        dumps(rules)
+
+
 def test_rules_that_are_all_right_are_shortened(rng):
     """The promise of a condition was infinite where no loss was left to fall."""
     X = rng.normal(size=(20, 2))
