@@ -21,8 +21,8 @@ __all__ = ["Broken", "Refused", "attempt", "generator", "is_sentence", "judged",
 PACKAGE = Path(sessc.__file__).parent
 AS_SCIKIT_LEARN_SAYS = "The feature names should match those that were passed during fit."
 """The one message of several lines: scikit-learn's checks of estimators ask for it."""
-SECONDS = 120
-"""After so long a case hangs: tables have sixty rows."""
+SECONDS = 600
+"""After so long a case hangs, on the busiest machine: tables have sixty rows."""
 
 
 class Broken(Exception):

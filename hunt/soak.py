@@ -1,4 +1,4 @@
-"""Load: thousands of fits and predictions from many threads and forked workers, with answers equal and memory flat.
+"""Load: thousands of fits and predictions from many threads and forked workers, answers equal and memory flat.
 
 python -m hunt.soak               # 10,000 fits
 python -m hunt.soak --fits 500
