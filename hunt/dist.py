@@ -20,7 +20,7 @@ EPOCH = "1750000000"
 """A moment that all files in a build are said to be of."""
 TABLE = "a,b,y\n" + "".join(f"{k},{(k * 7) % 5},{'yes' if k > 30 else 'no'}\n" for k in range(60))
 LACKING = {
-    "export model.json --out model.onnx": "onnx",
+    "export model.json --onnx model.onnx": "onnx",
     "predict model.json table.parquet": "pyarrow",
 }
 """Commands that need an extra, and what must be named in the sentence about it."""
