@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint docs bench paper paper-quick compare compare-others scoreboard mutants examples pictures clean
+.PHONY: demo test lint docs bench paper paper-quick compare compare-others scoreboard mutants hunt soak \
+	test-floor dist-check examples pictures clean
 
 # The library alone is enough to run it.
 $(VENV)/.installed: pyproject.toml
@@ -95,6 +96,32 @@ score-with-%: .venv-%/.installed
 
 mutants: $(VENV)/.installed-dev  ## small faults in the formulas, and whether tests notice
 	$(BIN)/python -m experiments.mutants
+
+# What is in hunt/results is not run again; another HUNT_SEED hunts elsewhere.
+HUNT_CASES ?= 100000
+HUNT_SEED ?= 0
+SOAK_FITS ?= 10000
+hunt: $(VENV)/.installed-dev  ## hostile tables, damaged files, stopped commands: nothing but answers and sentences
+	$(BIN)/python -m hunt --cases $(HUNT_CASES) --seed $(HUNT_SEED)
+
+soak: $(VENV)/.installed-dev  ## thousands of fits from threads and forked workers: equal answers, flat memory
+	$(BIN)/python -m hunt.soak --fits $(SOAK_FITS)
+
+# The lowest versions that pyproject.toml declares, on the oldest Python, and the tests of what they are used for.
+test-floor: .venv-floor/.installed
+	.venv-floor/bin/python -m pytest -p no:cacheprovider $(FLOOR_TESTS)
+
+FLOOR_TESTS := $(addprefix tests/test_,$(addsuffix .py,sklearn_checks cluster tsk refine columns files bad_input text rows))
+
+.venv-floor/.installed: pyproject.toml
+	test -x .venv-floor/bin/python || $(PYTHON) -m venv .venv-floor
+	$(PYTHON) -m hunt.floors pyproject.toml > .venv-floor/floors.txt
+	.venv-floor/bin/python -m pip install --quiet -r .venv-floor/floors.txt
+	.venv-floor/bin/python -m pip install --quiet --no-deps -e .
+	touch $@
+
+dist-check:  ## wheel and sdist twice with one hash, and what the wheel does in an empty environment
+	$(PYTHON) -m hunt.dist
 
 examples: $(VENV)/.installed-dev  ## what the README and the guide show, as it is printed now
 	$(BIN)/python docs/examples.py

@@ -17,6 +17,7 @@ import numpy as np
 
 from .._array import Array, array_namespace, clip, one_hot, to_numpy
 from .._runtime import at_work, cached_property
+from .clean import several_kinds
 from .columns import Column
 from .layout import Layout
 
@@ -303,8 +304,7 @@ def _different(labels: np.ndarray) -> np.ndarray:
     try:
         return np.unique(labels)
     except TypeError:
-        kinds = " and ".join(sorted({type(label).__name__ for label in labels.ravel()}))
-        raise ValueError(f"y holds labels of several kinds, {kinds}; make all of them text or numbers.") from None
+        raise several_kinds(labels) from None
 
 
 def _weigh(samples: Samples) -> Array | float:

@@ -30,6 +30,7 @@ from .columns import (
 from .missing import is_missing
 
 __all__ = [
+    "as_array",
     "asked_categories",
     "cast",
     "check_labels",
@@ -47,6 +48,7 @@ __all__ = [
     "refuse_one_class",
     "refuse_tiny",
     "remember",
+    "several_kinds",
     "unmasked",
 ]
 
@@ -70,14 +72,10 @@ def read_table(
     single = _is_float32_frame(X)
     try:
         X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
-    except ValueError as error:
-        if "could not convert string to float" in str(error):
-            word = str(error).split(": ", 1)[-1]
-            raise ValueError(
-                f"X holds text such as {word}; encode it as numbers first, or name its columns in "
-                "categorical_features."
-            ) from None
-        raise
+    except (ValueError, OverflowError) as error:
+        raise _in_a_sentence(error) from None
+    except TypeError as error:
+        raise TypeError(f"X holds cells that are neither numbers nor text: {error}.") from None
     X = X.astype(np.float32) if single else X
     names = getattr(estimator, "feature_names_in_", None)
     refuse_extremes(X, "X", names, may_lack=True)
@@ -88,16 +86,53 @@ def read_table(
     return X
 
 
+def as_array(X: Any, dtype: Any) -> np.ndarray:
+    """A table as an array, some of whose cells may be missing."""
+    try:
+        return check_array(X, dtype=dtype, ensure_all_finite=False)
+    except (ValueError, OverflowError) as error:
+        raise _in_a_sentence(error) from None
+
+
+def _in_a_sentence(error: ValueError | OverflowError) -> ValueError:
+    """What scikit-learn says of an array, without the array."""
+    if isinstance(error, OverflowError):
+        return ValueError("X holds whole numbers too large for float64; rescale them.")
+    first, *rest = str(error).strip().split("\n")
+    if "could not convert string to float" in first:
+        word = first.split(": ", 1)[-1]
+        return ValueError(
+            f"X holds text such as {word}; encode it as numbers first, or name its columns in "
+            "categorical_features."
+        )
+    if first.startswith("Complex data not supported"):
+        return ValueError("Complex data not supported: take the real and imaginary parts of X as columns.")
+    if first.startswith("Expected 2D array") and rest:
+        return ValueError(f"{first.rstrip(':')}. {rest[-1]}")
+    return error
+
+
 def plain_table(X: Any) -> Any:
     """A table in which masked cells are missing, and no array of lengths of time is taken for numbers."""
     if isinstance(X, np.ndarray) and X.dtype.kind == "m":
         raise ValueError(f"X holds {X.dtype} cells; divide them by a unit, such as np.timedelta64(1, 'D'), first.")
+    if isinstance(X, (list, tuple)):
+        _refuse_ragged(X)
     if not np.ma.is_masked(X):
         return np.asarray(X) if np.ma.isMaskedArray(X) else X
     kind = X.dtype.kind
     cells = np.array(np.ma.getdata(X), dtype=X.dtype if kind in "fM" else float if kind in "iub" else object)
     cells[np.ma.getmaskarray(X)] = np.datetime64("NaT") if kind == "M" else np.nan
     return cells
+
+
+def _refuse_ragged(rows: Sequence) -> None:
+    try:
+        np.shape(rows)
+    except ValueError:
+        raise ValueError(
+            "X has rows of unlike length, or lists for cells; give every row as many cells."
+        ) from None
 
 
 def _refuse_twins(names: Sequence[str]) -> None:
@@ -160,7 +195,7 @@ def asked_categories(estimator: Any, X: Any, known: tuple[str, ...] | None = Non
 
 def _read_mixed(estimator: Any, X: Any, sample_weight: Any, reset: bool, growing: bool) -> np.ndarray:
     """A table of columns of all kinds as cells."""
-    X = X if is_frame(X) else check_array(X, dtype=cell_type(X), ensure_all_finite=False)
+    X = X if is_frame(X) else as_array(X, cell_type(X))
     n_rows, n_columns = _height(X) if isinstance(X, Mapping) else len(X), len(_names(X))
     if n_rows == 0 or n_columns == 0:
         raise ValueError(
@@ -280,9 +315,12 @@ def refuse_tiny(weight: np.ndarray, which: str, dtype: Any) -> None:
     """Refuse weights that are not zero and so small that what is computed with them in this type would be."""
     weight = np.asarray(weight, np.float64)  # whole numbers have no infinity to begin with
     least = float(np.min(weight, where=weight > 0, initial=np.inf))
-    if least < float(np.finfo(dtype).smallest_normal) ** 0.5:
+    largest = float(np.max(weight, initial=0.0))
+    if least < float(np.finfo(dtype).smallest_normal) ** 0.5 * max(1.0, largest):
+        beside = f" beside others of {largest:.0e}" if largest > 1 else ""
         raise ValueError(
-            f"{which} as small as {least:.0e}, with which {dtype} cannot compute; make them larger, or zero."
+            f"{which} as small as {least:.0e}{beside}, with which {dtype} cannot compute; "
+            "make them larger, or zero."
         )
 
 
@@ -361,7 +399,17 @@ def _number(value: Any) -> float:
 def check_labels(y: np.ndarray) -> None:
     """Refuse labels that are no classes."""
     assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
+    try:
+        with np.errstate(invalid="ignore"):  # of numbers beyond all integers, which are no classes
+            check_classification_targets(y)
+    except TypeError:
+        raise several_kinds(y) from None
+
+
+def several_kinds(labels: np.ndarray) -> ValueError:
+    """What is wrong with labels that have no order."""
+    kinds = " and ".join(sorted({type(label).__name__ for label in labels.ravel()}))
+    return ValueError(f"y holds labels of several kinds, {kinds}; make all of them text or numbers.")
 
 
 def refuse_classes(classes: Any) -> None:

@@ -195,7 +195,7 @@ def raw_columns(X: Any) -> Iterator[Raw]:
 
 def _each_column(X: Any) -> Iterator[Any]:
     if isinstance(X, Mapping):
-        return iter(X.values())
+        return map(_as_in_a_frame, X.values())
     if hasattr(X, "iloc"):
         return (X.iloc[:, j] for j in range(X.shape[1]))
     if hasattr(X, "column_names"):
@@ -203,6 +203,17 @@ def _each_column(X: Any) -> Iterator[Any]:
     if hasattr(X, "to_series"):
         return (X.to_series(j) for j in range(X.shape[1]))
     return iter(np.asarray(X).T)
+
+
+def _as_in_a_frame(column: Any) -> Any:
+    """What pandas keeps in its columns, as a column: by itself it can do less."""
+    if not hasattr(column, "dtype") or isinstance(column, np.ndarray) or hasattr(column, "iloc"):
+        return column
+    if type(column).__module__.partition(".")[0] != "pandas":
+        return column
+    import pandas
+
+    return pandas.Series(column)
 
 
 def _raw(column: Any) -> Raw:

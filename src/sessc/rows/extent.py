@@ -8,8 +8,10 @@ as they are, and what is known of them is how often each occurs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -159,16 +161,32 @@ def _squares(samples: Samples) -> Array:
     return xp.astype(xp.sum(squares, axis=0) if samples.weight is None else samples.weight @ squares, xp.float64)
 
 
+def _unheard(formula: Callable[[Samples], Any], samples: Samples) -> Any:
+    """Sums that may be more than there are numbers, about which no warning is needed."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return formula(samples)
+
+
+def least_spread(dtype: np.dtype) -> float:
+    """Columns that vary less than this do not vary: squares of it lose digits, or are zero."""
+    return float(np.finfo(dtype).tiny) ** 0.5 * 8
+
+
 def measure(rows: Rows) -> Extent:
     """The extent of these rows, in two passes: squares are summed about the mean, where they are safe."""
     rows = rows.spelled(None)
-    moments = rows.sum(_moments)
+    moments = rows.sum(partial(_unheard, _moments))
     xp = array_namespace(moments.x)
     center = xp.where(moments.low <= moments.high, moments.mean, 0 * moments.x)
     center, weight = xp.astype(center, rows.dtype), float(moments.weight)
-    squares = rows.standardized(center).sum(_squares)
+    squares = rows.standardized(center).sum(partial(_unheard, _squares))
+    if not bool(xp.all(xp.isfinite(squares))):
+        raise ValueError(
+            f"X and sample_weight are so large that products of them overflow {rows.precision}; rescale them."
+        )
     known = moments.known + 0 * moments.x
     spread = xp.astype(xp.sqrt(divide(squares, known, otherwise=0 * known)), rows.dtype)
+    spread = xp.where(spread > least_spread(rows.precision), spread, scalar(0.0, spread))
     share = to_numpy(known) / weight
     reach = xp.maximum(moments.high - moments.mean, moments.mean - moments.low)
     lopsided = weight <= FAR**2 or bool(xp.any(reach > FAR * xp.astype(spread, reach.dtype)))

@@ -19,13 +19,12 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_array
 
 from .._array import Array, array_namespace, clip, is_foreign, like, softmax
 from .._runtime import cached_property
 from ..rows.base import Samples
-from ..rows.clean import plain_table, refuse_extremes
-from ..rows.columns import Column, Number, cells_of, chosen, default_names, is_frame, named
+from ..rows.clean import as_array, plain_table, refuse_extremes
+from ..rows.columns import Column, Number, cell_type, cells_of, chosen, default_names, is_frame, named
 from ..rows.layout import Layout
 from ..rows.target import class_of
 from .forms import Forms
@@ -300,7 +299,7 @@ class RuleBase(Forms):
             raise ValueError(f"X has the columns {names}, and the rules are about {self.feature_names}.")
         if not is_foreign(X) and not is_frame(X):
             dtypes = None if getattr(X, "dtype", np.dtype(float)).kind == "M" else self._dtypes
-            X = check_array(X, dtype=dtypes, ensure_all_finite=False)
+            X = as_array(X, dtypes or cell_type(X))
         n_features = len(names) if is_frame(X) else X.shape[1]
         if n_features != self.n_features:
             raise ValueError(f"X has {n_features} features, and the rules are about {self.n_features}.")

@@ -91,6 +91,9 @@ def _column(rules: RuleBase, j: int) -> dict[str, Any]:
         ends = None if rules.limits is None else [_finite(end) for end in rules.limits[:, j].tolist()]
         units = {"mean": float(rules.mean[j]), "scale": float(rules.scale[j]), "limits": ends}
         return {"name": column.name, "kind": "number", "is_date": column.is_date, **units, "fill": fill[0]}
+    every = (*column.levels, *(column.pool or ()))
+    if odd := [level for level in every if not isinstance(level, str) and not abs(level) < MOST]:
+        raise ValueError(f"levels of {column.name!r} must be text or finite numbers to be saved, got {odd[0]!r}.")
     levels = {"type": _type_of(column), "levels": list(column.levels)}
     pool = None if column.pool is None else list(column.pool)
     return {"name": column.name, "kind": "category", **levels, "pool": pool, "fill": fill}

@@ -116,14 +116,17 @@ def _said(rules: RuleBase, seen: Samples, mass: Array) -> Array:
     return xp.stack(parts)
 
 
+def _explained(left: float, total: float) -> float:
+    """The share of a sum of squares that is not left; where there is none, whether all is right."""
+    return 1 - left / total if total > TINY + left * np.finfo(float).eps else float(left <= TINY)
+
+
 def _evidence(sums: _Sums, outcome: Outcome, is_class: bool) -> Evidence:
     governed, counted = sums.governed[:, None], np.maximum(sums.counted, TINY)[:, None]
     there, mass = np.maximum(governed, TINY), np.maximum(sums.mass, TINY)[:, None]
     outcomes, weight = sums.outcomes / there, max(float(sums.weight), TINY)
     variance = np.maximum(sums.squares / there - outcomes**2, 0.0)
-    score = (
-        _balanced_accuracy(sums) if is_class else 1 - float(sums.right[0]) / max(weight * _variance(sums), TINY)
-    )
+    score = _balanced_accuracy(sums) if is_class else _explained(float(sums.right[0]), weight * _variance(sums))
     low, high = wilson(outcomes, governed) if is_class else _of_mean(outcomes, variance, governed)
     means = (outcomes, low, high, sums.weighed / counted, sums.answers / counted)
     own = (sums.stated / mass, sums.observed / mass)

@@ -25,6 +25,10 @@ OUTSIDE = math.log(0.05)
 """What a level adds that is not among those asked for: it meets the condition by a twentieth."""
 
 
+LEAST, MOST = 1e-150, 1e150
+"""Of numbers in conditions, whatever their sign: squares are made of them."""
+
+
 class Group(NamedTuple):
     """The numbers of one condition, in the coordinates of the rules."""
 
@@ -79,9 +83,15 @@ def _bell(rules: RuleBase, r: int, column: int, about: Any, width: Any) -> Group
 
 
 def _curve(rules: RuleBase, column: int, center: float, width: float, is_edge: bool = False) -> Group:
-    precision = float((rules.scale[column] / width) ** 2)
-    middle = (center - rules.mean[column]) / rules.scale[column]
-    return Group(np.asarray([precision * middle]), precision, is_edge)
+    with np.errstate(all="ignore"):
+        precision = np.square(np.float64(rules.scale[column]) / width)
+        linear = precision * (center - rules.mean[column]) / rules.scale[column]
+    if not (precision > 0 and np.isfinite(precision) and np.isfinite(linear)):
+        raise ValueError(
+            f"{rules.feature_names[column]!r} about {center:g} (± {width:g}) is more than can be computed with "
+            f"beside its spread of {rules.scale[column]:g}; choose a width closer to that."
+        )
+    return Group(np.asarray([linear]), float(precision), is_edge)
 
 
 def _ends(what: Any, wish: Mapping[str, Any]) -> tuple[float | None, float | None]:
@@ -179,12 +189,11 @@ def _number(key: str, value: Any, what: Any) -> float:
         except ValueError:
             raise ValueError(f"{key} must be a date such as '2019-03-01', got {value!r}.") from None
     if not is_number(value):
-        raise ValueError(f"{key} must be a number, got {value!r}.")
+        raise ValueError(f"{key} must be a number between {LEAST:g} and {MOST:g} in size, or zero, got {value!r}.")
     return float(value)
 
 
 def is_number(value: Any) -> bool:
-    try:
-        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:  # an integer beyond all floats
-        return False
+    """Whether something is a number with which can be computed."""
+    is_real = isinstance(value, Real) and not isinstance(value, bool)
+    return is_real and (value == 0 or LEAST <= abs(value) <= MOST)

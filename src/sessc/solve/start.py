@@ -60,7 +60,7 @@ def raced_seeds(
     nearest = squared_distances(X[seeds], X)[0]
     while len(seeds) < n_seeds:
         nearest[seeds] = 0.0
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             tries = np.argsort(_waiting(keys, salt + len(seeds)) / (nearest * weight), kind="stable")[:n_tries]
         reach = np.minimum(nearest, squared_distances(X[tries], X))
         best = int(np.argmin(reach @ weight))

@@ -49,6 +49,8 @@ __all__ = ["NO_LIMIT", "Cut", "Limit", "concise", "impacts"]
 TRIED_AT_ONCE = 8
 """Parts that are tried to leave out together."""
 TINY = np.finfo(float).tiny
+NONE = 1e-100
+"""The least loss of a row that promises are compared with; where there is none they are all the same."""
 ROUNDING = 1e-12
 """A spread of less than this share of a mean square is none."""
 STEP_ITERATIONS = 40
@@ -359,7 +361,11 @@ class _Way:
     def with_most_promising(self, rules: Cut, n: int) -> Cut:
         """The rules with so many more conditions: those by which the loss would fall most, as slopes tell."""
         found = self.ground.rows.sum(partial(promise, self.loss, rules))
-        scale = 1.0 if self.loss.level_is_free else self.ground.weight / (2 * max(float(found.loss), TINY))
+        scale = (
+            1.0
+            if self.loss.level_is_free
+            else self.ground.weight / (2 * max(float(found.loss), NONE * self.ground.weight))
+        )
         prices = self.plan.prices(rules.held(self.plan))
         step = -found.slope / (scale * found.information + self.pulls.small * prices + TINY)
         step = np.where(self.plan.is_precision, np.maximum(step, 0.0), step)
