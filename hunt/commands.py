@@ -55,7 +55,9 @@ def _stopped(rng: Chance, folder: Path, how: signal.Signals) -> str:
     except subprocess.TimeoutExpired:
         process.send_signal(how)
     _, said = process.communicate(timeout=120)
-    if how == signal.SIGINT and (process.returncode not in (0, 130) or "Traceback" in said):
+    # Before main begins and after it ends the interpreter ends itself by the signal, which shells show as 130 too.
+    ended = (0, 130, -signal.SIGINT)
+    if how == signal.SIGINT and (process.returncode not in ended or "Traceback" in said):
         raise Broken(f"exit code {process.returncode} after {moment:.2f} s: {said[-300:]}")
     if out.read_bytes() != old:
         Model.load(out)
