@@ -373,3 +373,13 @@ def test_rules_for_rare_classes_are_not_called_useless_for_never_answering_them(
     assert "no better than guessing (AUC 0.45)" in verdict(
         {"rules": Evaluation(100, {"balanced accuracy": 0.6, "AUC": 0.45}, confusion, prior=prior)}
     )
+
+
+def test_rules_are_not_useless_for_what_chance_may_have_done():
+    """Of few rows held out a line that looks better need not be."""
+    line = Evaluation(80, {"R²": 0.56})
+    sure = verdict({"rules": Evaluation(80, {"R²": 0.5}), "ridge": line})
+    assert sure.startswith("Do not use these rules: a ridge is much better")
+    for high, is_said in ((0.7, False), (0.53, True)):
+        own = Evaluation(80, {"R²": 0.5}, intervals={"R²": (0.3, high)})
+        assert bool(verdict({"rules": own, "ridge": line})) is is_said

@@ -475,7 +475,7 @@ def _decisive(own: Evaluation) -> tuple[str, float]:
 
 
 MUCH = 0.05
-"""By how much a linear model has to be better than rules for rules to be of no use."""
+"""By how much a linear model has to be better than rules, and than their interval, for rules to be of no use."""
 
 
 def verdict(evaluations: Mapping[str, Evaluation]) -> str:
@@ -496,8 +496,9 @@ def verdict(evaluations: Mapping[str, Evaluation]) -> str:
     if reached <= chance:
         found = f"{measure} {reached:.2f}"
         return f"These rules are of no use: on rows held out they are no better than guessing ({found})."
+    _, at_best = own.intervals.get(measure, (reached, reached))
     for name, other in others:
-        if other.measures.get(measure, reached) > reached + MUCH:
+        if other.measures.get(measure, reached) > max(reached + MUCH, at_best):
             than = f"{measure} {other.measures[measure]:.2f} against {reached:.2f}"
             return f"Do not use these rules: a {name} is much better on rows held out ({than})."
     return ""
