@@ -286,8 +286,10 @@ def _hurried(estimator: Any) -> list[str]:
     if not (untried := estimator.untried_):
         return []
     left = ", ".join(f"{shape['n_rules']} {('constant', 'linear')[shape['order']]}" for shape in untried)
-    tried = f"{len(estimator.cv_results_['params'])} candidates were compared in {estimator.minutes:g} min"
-    return [f"{tried}, rules that were not tried: {left}; another run may get further and choose others"]
+    tried = (
+        f"{len(estimator.cv_results_['params'])} candidates were compared when {estimator.minutes:g} min were over"
+    )
+    return [f"{tried}; not tried were rules {left}: another run may get further and choose others"]
 
 
 def rows_of(columns: Columns, rows: np.ndarray) -> Columns:
