@@ -344,7 +344,7 @@ def test_a_number_is_predicted_and_said_in_json(folder, capsys, tmp_path):
             ["fit", "infinite.csv", "--target", "x", "--skip", "y"],
             "column 'x' holds numbers, but 'inf' in row 30;",
         ),
-        (["fit", "patients.csv", "--target", "id"], "the class 'id0' has one row only"),
+        (["fit", "patients.csv", "--target", "id"], "has one row only, and so have "),
         (["fit", "patients.csv", "--target", "health", "--held-out", "1.5"], "between 0 and 1, got 1.5."),
         (["fit", "one.csv", "--target", "y"], "every row is 'a'; there must be at least two classes"),
         (["fit", "few.csv", "--target", "y"], "4 rows are too few"),

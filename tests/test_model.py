@@ -9,6 +9,7 @@ from sessc import Category, Model, Number, TSKClassifier
 from sessc.cli.main import main
 from sessc.tables.errors import TableError
 from sessc.tables.files import dumps
+from sessc.tables.training import absent_notes
 
 
 @pytest.fixture
@@ -341,3 +342,30 @@ def test_a_typical_row_has_the_commonest_levels(mixed):
     rules = Model.fit(mixed, "answer", n_rules=1).rules
     codes = dict(zip(rules.feature_names, rules.typical, strict=True))
     assert rules.columns[1].labels[int(codes["colour"])] == "red"
+
+
+def test_one_row_needs_no_number(table):
+    model = Model.fit(table, "answer", n_rules=2, conditions=1)
+    row = {name: cells[4] for name, cells in table.items()}
+    expected = str(model.explain(table, 5))
+    assert str(model.explain(row)) == expected
+    assert str(model.explain({name: [cell] for name, cell in row.items()})) == expected
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(table)
+    assert str(model.explain(frame.iloc[4])) == str(model.explain(frame.iloc[[4]])) == expected
+    with pytest.raises(ValueError, match=r"has \d+ rows; say with row, counted from 1, which to explain"):
+        model.explain(frame)
+
+
+def test_a_model_is_printed_as_its_rules(table):
+    model = Model.fit(table, "answer", n_rules=2, conditions=1)
+    assert str(model) == str(model.rules)
+    assert repr(model).startswith("<Model: <RuleBase: ")
+    assert repr(model).endswith("measured as rules, logistic regression>")
+
+
+def test_of_many_texts_that_only_rows_held_out_have_few_are_named():
+    notes = absent_notes("city", 2, [f"c{k}" for k in range(9)])
+    assert notes[0] == "city: 2 missing cells"
+    assert notes[1] == "city: c0, c1, c2, c3, c4 and 4 others are only in rows held out, and count as missing"
+    assert "c5 are only" in absent_notes("city", 0, [f"c{k}" for k in range(6)])[0]

@@ -155,7 +155,9 @@ def _names_rows(name: str, texts: Sequence[str]) -> str | None:
 def _always(different: Sequence[str], absent: int) -> str:
     if not different:
         return "is empty"
-    return f"is {different[0]!r} or missing" if absent else f"is always {different[0]!r}"
+    # Whatever else the rows held out may have.
+    found = f"is {different[0]!r} or missing" if absent else f"is always {different[0]!r}"
+    return f"{found} where rules are learned"
 
 
 def _counts_rows(numbers: list[float | None], rows: Sequence[int]) -> bool:

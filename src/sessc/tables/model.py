@@ -185,6 +185,13 @@ class Model:
         """Write the model to a JSON file, which people can read."""
         save(self.rules, path, self.evaluations, self.missing)
 
+    def __repr__(self) -> str:
+        measured = f", measured as {', '.join(self.evaluations)}" if self.evaluations else ""
+        return f"<Model: {self.rules!r}{measured}>"
+
+    def __str__(self) -> str:
+        return str(self.rules)
+
     @property
     def used(self) -> list[str]:
         """The columns that the rules use, which a table to be answered for must have."""
@@ -296,9 +303,25 @@ class Model:
             raise ValueError("the model predicts a number, and numbers have no probabilities; use predict.")
         return self.rules.probabilities(self.features(table))
 
-    def explain(self, table: Any, row: int) -> Explanation:
-        """Why one row of a raw table, counted from 1, is answered as it is; other rows may be anything."""
-        cells = self.features(only(self.read(table), row), row)
+    def explain(self, table: Any, row: int | None = None) -> Explanation:
+        """Why one row of a raw table is answered as it is; other rows may be anything.
+
+        Parameters
+        ----------
+        table : data frame, dict of columns, or path; or one row, as a Series or a dict of cells
+        row : int, optional
+            Counted from 1; of a table of one row it need not be said.
+
+        Returns
+        -------
+        Explanation
+        """
+        read = self.read(_as_table(table))
+        n_rows = len(next(iter(read.values()), ()))
+        if row is None and n_rows != 1:
+            raise ValueError(f"the table has {n_rows} rows; say with row, counted from 1, which to explain.")
+        row = 1 if row is None else row
+        cells = self.features(only(read, row), row)
         return self.rules.explain({name: column[0] for name, column in cells.items()})
 
     def to_html(
@@ -336,3 +359,10 @@ class Model:
 
 def _names(given: Iterable[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _as_table(given: Any) -> Any:
+    """One row, as a Series or a dict of cells, as a table; a table as it is."""
+    is_row = getattr(given, "ndim", 0) == 1 and hasattr(given, "keys")
+    is_cells = isinstance(given, Mapping) and not any(np.ndim(cell) for cell in given.values())
+    return {str(name): [given[name]] for name in given.keys()} if is_row or is_cells else given  # noqa: SIM118

@@ -62,6 +62,8 @@ LARGEST_SEED = 2**32 - 1
 """What NumPy's generators take."""
 FEW_VALUES = 20
 """A target of whole numbers with no more values than this is one of classes."""
+MOST_NAMED = 5
+"""Texts that only rows held out have of which each is named."""
 UNEVEN = 2.0
 """Classes are worth a word if the largest has this many times the rows of the smallest."""
 
@@ -413,9 +415,10 @@ def refuse_few(n_rows: int, counts: Counter | None) -> None:
             raise ValueError(
                 f"every row is {next(iter(counts))!r}; there must be at least two classes to tell apart."
             )
-        rarest = min(counts, key=lambda label: counts[label])
-        if counts[rarest] < 2:
-            raise ValueError(f"the class {rarest!r} has one row only; it needs two to be learned and tested.")
+        if lonely := [label for label, n in counts.items() if n < 2]:
+            others = f", and so have {len(lonely) - 1} others" if len(lonely) > 1 else ""
+            what = f"the class {lonely[0]!r} has one row only{others}; a class needs two to be learned and tested"
+            raise ValueError(f"{what}, so leave such rows out.")
     if n_rows < 10:
         raise ValueError(f"{n_rows} rows are too few to learn from and test on; ten are the least.")
 
@@ -447,7 +450,9 @@ def absent_notes(name: str, absent: int, odd: list[str]) -> list[str]:
     """How many cells are missing, and these texts that only rows held out have."""
     found = [f"{name}: {count(absent, 'missing cell')}"] if absent else []
     verb = ("is", "counts") if len(odd) == 1 else ("are", "count")
-    only = f"{name}: {listed(odd)} {verb[0]} only in rows held out, and {verb[1]} as missing"
+    rest = f" and {len(odd) - MOST_NAMED} others" if len(odd) > MOST_NAMED + 1 else ""
+    shown = odd[:MOST_NAMED] if rest else odd
+    only = f"{name}: {listed(shown)}{rest} {verb[0]} only in rows held out, and {verb[1]} as missing"
     return [*found, only] if odd else found
 
 
