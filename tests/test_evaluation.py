@@ -383,3 +383,11 @@ def test_rules_are_not_useless_for_what_chance_may_have_done():
     for high, is_said in ((0.7, False), (0.53, True)):
         own = Evaluation(80, {"R²": 0.5}, intervals={"R²": (0.3, high)})
         assert bool(verdict({"rules": own, "ridge": line})) is is_said
+
+
+def test_rules_that_are_not_faithful_are_not_to_be_taken_at_their_word():
+    assert Evaluation(80, {"R²": 0.5}, faithfulness=0.4).faithful.endswith("0.4 standard deviations on average.")
+    assert Evaluation(80, {"R²": 0.5}, faithfulness=1.1).faithful.endswith("but SEEN.")
+    classes = {"confusion": np.eye(2, dtype=int)}
+    assert "do not read THEN" in Evaluation(80, {"AUC": 0.5}, faithfulness=0.4, **classes).faithful
+    assert "do not read THEN" not in Evaluation(80, {"AUC": 0.5}, faithfulness=0.2, **classes).faithful

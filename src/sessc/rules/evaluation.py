@@ -34,6 +34,8 @@ __all__ = [
 Limits = dict[str, Any]
 LINE = "line"
 """What stands beside rules unless one asks for something else."""
+FAR_FROM_CLASSES, FAR_FROM_VALUES = 0.3, 0.5
+"""How far rules may be from what happens under them, so that what they say alone may be taken for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +119,11 @@ class Evaluation(Judged):
         """How faithful rules are, in a sentence; nothing if that is not known."""
         if self.faithfulness is None:
             return ""
-        unit = " standard deviations" if self.confusion is None else ""
-        return f"What rules say and what happens under them differ by {self.faithfulness:.2g}{unit} on average."
+        unit, most = (
+            (" standard deviations", FAR_FROM_VALUES) if self.confusion is None else ("", FAR_FROM_CLASSES)
+        )
+        far = f"What rules say and what happens under them differ by {self.faithfulness:.2g}{unit} on average"
+        return f"{far}." if self.faithfulness <= most else f"{far}: do not read THEN as what happens, but SEEN."
 
     @property
     def shares(self) -> np.ndarray | None:
