@@ -174,6 +174,47 @@ def test_a_single_linear_rule_is_a_chart_of_what_a_standard_deviation_adds(opene
     assert page.locator("#map").is_hidden()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_class_has_one_colour_in_every_picture(opened, scheme):
+    rules, _ = wine(n_rules=1, order=1)
+    page = opened(rules, scheme=scheme)
+
+    def colours(places, side="background-color"):
+        return page.locator(places).evaluate_all(f"all => all.map((one) => getComputedStyle(one)['{side}'])")
+
+    one = colours("#coefficients p .swatch i")
+    assert len(set(one)) == 3
+    for places in (".coefficient .track i", ".coefficient small i"):
+        found = colours(f"#coefficients > .bars {places}")
+        assert found == one * (len(found) // 3)
+    assert colours("#curve .swatch i:not(.alone)", "border-top-color") == one
+    assert colours("#curve path.line:not(.alone)", "stroke") == one
+
+
+def test_one_rule_has_no_picture_of_its_shares(opened):
+    heights = {}
+    for n_rules in (1, 2):
+        rules, _ = wine(n_rules=n_rules, order=1)
+        page = opened(rules)
+        heights[n_rules] = page.locator("#curve svg").bounding_box()["height"]
+        assert (page.locator("#curve [class^=area]").count() > 0) == (n_rules > 1)
+    assert heights[1] < 0.9 * heights[2]
+
+
+def test_columns_without_weight_have_no_row_of_nothing(opened):
+    rules, _ = wine(n_rules=1, order=1, terms=5)
+    slopes = rules.consequents[0, 1:, :]
+    moving = int(np.count_nonzero(np.any(slopes != 0, axis=1)))
+    assert 0 < moving < rules.n_features
+    page = opened(rules)
+    page.locator("#start").wait_for()
+    rows = page.locator("#why .term").count()
+    assert rows <= 1 + moving
+    assert page.locator("#why .term", has_text="more term").count() == (moving > 6)
+    page.locator(".rule details summary", has_text=f"All terms of {moving} columns").click()
+    assert page.locator(".rule details tr").count() == 2 + moving
+
+
 def test_names_in_pictures_are_shown_and_never_run(opened):
     hostile = "<img src=x onerror='window.hacked = 1'>"
     rules = RuleBase.by_hand(

@@ -282,7 +282,7 @@ function card(sentence, r) {
   element.append(list, ...folded(weak, "weaker condition"), make("b", { class: "then" }, then));
   if (sentence.shares) element.append(...bars(sentence.shares, 2));
   else element.append(...sentence.conclusion.map((text) => make("p", { class: "says" }, text)));
-  if (isLinear && names.length > data.terms) element.append(allTerms(r));
+  if (isLinear && moving(r).flatMap((j) => termsOf(r, j)).length > data.terms) element.append(allTerms(r));
   if (sentence.seen) element.append(make("p", { class: "seen" }, make("b", {}, "SEEN "), sentence.seen));
   return element;
 }
@@ -295,7 +295,7 @@ function folded(content, noun) {
 
 /* A linear conclusion in full, once somebody asks for it. */
 function allTerms(r) {
-  const element = make("details", {}, make("summary", {}, `All terms of ${several(names.length, "column")}`));
+  const element = make("details", {}, make("summary", {}, `All terms of ${several(moving(r).length, "column")}`));
   element.addEventListener("toggle", () => { if (element.children.length < 2) element.append(make("div", { class: "wide" }, terms(r))); });
   return element;
 }
@@ -307,11 +307,14 @@ function atOrigin(r) {
   return isLinear ? names.map((_, j) => part(j)).reduce(plus, says) : says;
 }
 
+/* Columns that move a linear conclusion. */
+const moving = (r) => names.map((_, j) => j).filter((j) => rules[r].slopes[j].flat().some((slope) => slope !== 0));
+
 function terms(r) {
   const odds = model.link === "softmax" && labels.length === 2;  // the other class's odds are the inverse
   const shown = (values) => odds ? [values[1] - values[0]] : values, heads = odds ? [`log-odds of ${labels[1]}`] : labels;
   const line = (name, cells) => make("tr", {}, make("th", { scope: "row" }, soft(name)), ...cells.map((cell) => make("td", {}, brief(cell, 3))));
-  const parts = names.flatMap((_, j) => termsOf(r, j)).map(([name, values, weight]) => [name, shown(values), size(shown(values)) * weight]);
+  const parts = moving(r).flatMap((j) => termsOf(r, j)).map(([name, values, weight]) => [name, shown(values), size(shown(values)) * weight]);
   return make("table", {}, make("tr", {}, make("th", {}, "factor of"), ...heads.map((head) => make("th", { scope: "col" }, head))),
     make("tr", {}, make("th", { scope: "row" }, "constant"), ...shown(atOrigin(r)).map((value) => make("td", {}, brief(value, 4)))),
     ...parts.sort((a, b) => b[2] - a[2]).map(([name, values]) => line(name, values)));
@@ -483,7 +486,7 @@ function termsNow(r, most) {
   const all = (rows) => rows.reduce(plus, labels.map(() => 0));
   const minus = (a, b) => a.map((value, c) => value - b[c]);
   const usual = names.map((_, j) => term(r, j, null)).reduce(plus, rules[r].says);
-  const parts = names.map((name, j) => [`${soft(name)} ${columns[j].levels || x[j] === null ? "is" : "="} ${told(j, x[j])}`, heard(minus(term(r, j, x[j]), term(r, j, null)))]);
+  const parts = moving(r).map((j) => [`${soft(names[j])} ${columns[j].levels || x[j] === null ? "is" : "="} ${told(j, x[j])}`, heard(minus(term(r, j, x[j]), term(r, j, null)))]);
   const weight = ([, values]) => isClassifier ? Math.max(...values) - Math.min(...values) : Math.abs(values[0]);
   parts.sort((a, b) => weight(b) - weight(a));
   const rest = parts.slice(most).map(([, values]) => values);
@@ -671,6 +674,9 @@ function matters() {
   fewBars(byId("matters"), whole.importances.map(([j, share]) => bar(soft(names[j]), share / most, percent(share))), MATTER, "column");
 }
 
+/* The colour of an output, the same in every picture: of many classes those without a line share one. */
+const hue = (c) => labels.length < 3 ? 0 : whole.lines.includes(c) ? whole.lines.indexOf(c) : "others";
+
 /* Bars to the left and to the right of zero, for each output one. */
 function coefficientBars() {
   const { outputs, rows, said } = whole.coefficients || { outputs: [], rows: [] }, most = size([1e-300, ...rows.flatMap(({ adds }) => adds)]);
@@ -678,24 +684,24 @@ function coefficientBars() {
   byId("coefficients").querySelector("p").textContent = said;
   const signed = (value) => isClassifier ? (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2) : (value < 0 ? "−" : "+") + amount(Math.abs(value));
   const track = (value, k) => {
-    const fill = make("i", { class: `fill-${k % 6}` });
+    const fill = make("i", { class: `fill-${hue(k)}` });
     fill.style.width = 50 * Math.abs(value) / most + "%";
     fill.style.marginLeft = 50 * (1 + Math.min(value, 0) / most) + "%";
     return make("span", { class: "track two-sided" }, fill);
   };
   fewBars(byId("coefficients"), rows.map(({ change, each, adds }) => {
     const several = adds.length > 1, element = make("div", { class: "bar coefficient" }, make("span", {}, soft(change)),
-      make("span", {}, ...adds.map(track)), make("span", {}, ...adds.map((value, k) => make("small", several ? { class: "swatch" } : {}, ...(several ? [make("i", { class: `fill-${k % 6}` })] : []), signed(value)))));
+      make("span", {}, ...adds.map(track)), make("span", {}, ...adds.map((value, k) => make("small", several ? { class: "swatch" } : {}, ...(several ? [make("i", { class: `fill-${hue(k)}` })] : []), signed(value)))));
     element.title = `${change}: ${adds.map((value, k) => `${several ? `${outputs[k]} ` : ""}${signed(value)}${each === null ? "" : `, ${brief(value * each, 3)} for each 1`}`).join("; ")}`;
     return element;
   }), 8, "coefficient");
-  if (outputs.length > 1) byId("coefficients").querySelector("p").append(swatches(outputs.map((name, k) => [`fill-${k % 6}`, name])));
+  if (outputs.length > 1) byId("coefficients").querySelector("p").append(swatches(outputs.map((name, k) => [`fill-${hue(k)}`, name])));
 }
 
 const swatches = (pairs) => make("span", { class: "swatches" }, ...pairs.map(([kind, name]) => make("span", { class: "swatch" }, make("i", { class: kind }), name)));
 
 /* The answer over a column, and below it the shares of rules. */
-const ACROSS = 300, UP = isNarrow ? 100 : 120, BELOW = 34, LEFT = 38, GAP = 26;
+const ACROSS = 300, UP = isNarrow ? 100 : 120, BELOW = rules.length > 1 ? 34 : -6, LEFT = 38, GAP = 26;
 const areaOf = (r, k) => `area-${rules.length > 8 ? k : r}`;  // of many rules no two in one picture look alike
 
 function effect(one, isNamed = true) {
