@@ -215,6 +215,49 @@ def test_columns_without_weight_have_no_row_of_nothing(opened):
     assert page.locator(".rule details tr").count() == 2 + moving
 
 
+def of_many_levels(model):
+    """Rules about thirty levels with long names, and about four with short ones."""
+    rng = np.random.default_rng(0)
+    names = [f"wing {k} of the northern building" for k in range(30)]
+    ward = np.repeat(np.arange(30), 20)
+    X = pytest.importorskip("pandas").DataFrame({"ward": [names[k] for k in ward], "bed": rng.choice(list("abcd"), len(ward))})
+    cost = 15000.0 + 100 * ward + 300 * (X["bed"] == "a") + rng.normal(size=len(ward))
+    y = cost if model is TSKRegressor else cost > 16500
+    return model(1, order=1, refine=10, random_state=0, categorical_features=["ward", "bed"]).fit(X, y).rules_
+
+
+@pytest.mark.parametrize("model", [TSKClassifier, TSKRegressor])
+def test_levels_are_bars_from_zero_or_marks(opened, model):
+    page = opened(of_many_levels(model))
+    page.locator("#effect").select_option(label="bed")
+    sizes = page.locator("#curve rect.line").evaluate_all(
+        "all => all.map((one) => [one.y.baseVal.value, one.height.baseVal.value])"
+    )
+    assert len(sizes) == 4
+    if model is TSKRegressor:
+        assert {height for _, height in sizes} == {4}
+        ticks = page.locator("#curve text[text-anchor=end]").all_text_contents()
+        assert 2 <= len(set(ticks)) == len(ticks) <= 5
+        assert all(re.fullmatch(r"1\d(\.\d+)?K", tick) for tick in ticks)
+    else:
+        assert np.ptp([y + height for y, height in sizes]) < 1e-3
+
+
+def test_names_of_many_levels_do_not_collide(opened):
+    page = opened(of_many_levels(TSKRegressor))
+    page.locator("#effect").select_option(label="ward")
+    levels = page.locator("#curve text[transform]")
+    assert levels.count() == page.locator("#curve rect.line").count() == 24
+    assert re.search(r"\d+ rarer levels? not drawn", page.locator("#curve figcaption").inner_text())
+    assert levels.first.locator("title").text_content().endswith("northern building")
+    places = levels.evaluate_all("all => all.map((one) => Number(one.getAttribute('x')))")
+    assert np.diff(places).min() * np.sin(np.pi / 3) > 10  # what the letters are high
+    picture = page.locator("#curve svg").bounding_box()
+    for box in (level.bounding_box() for level in levels.all()):
+        assert box["x"] >= picture["x"] - 1
+        assert box["y"] + box["height"] <= picture["y"] + picture["height"] + 1
+
+
 def test_names_in_pictures_are_shown_and_never_run(opened):
     hostile = "<img src=x onerror='window.hacked = 1'>"
     rules = RuleBase.by_hand(

@@ -701,11 +701,21 @@ function coefficientBars() {
 const swatches = (pairs) => make("span", { class: "swatches" }, ...pairs.map(([kind, name]) => make("span", { class: "swatch" }, make("i", { class: kind }), name)));
 
 /* The answer over a column, and below it the shares of rules. */
-const ACROSS = 300, UP = isNarrow ? 100 : 120, BELOW = rules.length > 1 ? 34 : -6, LEFT = 38, GAP = 26;
+const ACROSS = 300, UP = isNarrow ? 100 : 120, BELOW = rules.length > 1 ? 34 : -6, LEFT = 38, GAP = 26, LEVELS = 24, NAME = 14;
 const areaOf = (r, k) => `area-${rules.length > 8 ? k : r}`;  // of many rules no two in one picture look alike
 
-function effect(one, isNamed = true) {
-  const { feature: j, cells, answers, accumulated, rules: shown, shares, said, kind } = one, { levels } = columns[j];
+/* Levels that most rows have, in their order; of what is left out it says how much. */
+function commonest(one) {
+  const { feature: j, cells } = one, rest = cells.length - LEVELS;
+  if (!columns[j].levels || rest < 1) return one;
+  const share = (cell) => cell === null || !summary ? 0 : summary.levels[j][cell];
+  const kept = cells.map((_, k) => k).sort((a, b) => share(cells[b]) - share(cells[a]) || a - b).slice(0, LEVELS).sort((a, b) => a - b);
+  const pick = (values) => kept.map((k) => values[k]), all = (lines) => lines && lines.map(pick);
+  return { ...one, cells: pick(cells), answers: all(one.answers), accumulated: all(one.accumulated), shares: all(one.shares), kind: `${one.kind}; ${several(rest, "rarer level")} not drawn` };
+}
+
+function effect(whatever, isNamed = true) {
+  const one = commonest(whatever), { feature: j, cells, answers, accumulated, rules: shown, shares, said, kind } = one, { levels } = columns[j], isTurned = levels && turned(j, cells);
   const numbers = cells.filter((cell) => cell !== null), low = levels ? 0 : numbers[0], high = levels ? cells.length : numbers[numbers.length - 1];
   const wide = !levels && cells.length > numbers.length ? ACROSS - GAP : ACROSS;
   const along = (cell, k) => LEFT + (levels ? (k + 0.5) * ACROSS / cells.length : cell === null ? ACROSS - GAP / 2 : wide * (cell - low) / (high - low));
@@ -713,12 +723,12 @@ function effect(one, isNamed = true) {
   const up = (value) => 6 + UP * (1 - (value - from) / (to - from || 1));
   const others = cells.map((_, k) => Math.max(1 - sum(shares.map((share) => share[k])), 0));
   const parts = [...shown.map((r, k) => [areaOf(r, k), shares[k]]), ["area-others", others]];
-  const svg = make("svg", { viewBox: `0 0 ${LEFT + ACROSS + 4} ${UP + BELOW + 36}`, role: "img", "aria-label": `${said}. ${kind}.` },
+  const svg = make("svg", { viewBox: `0 0 ${LEFT + ACROSS + 4} ${UP + BELOW + 36 + (isTurned ? 5.4 * longest(j, cells) : 0)}`, role: "img", "aria-label": `${said}. ${kind}.` },
     make("path", { class: "axes", d: `M${LEFT} 6V${6 + UP}H${LEFT + ACROSS}` }),
-    ...ticks(from, to).map((value) => make("text", { x: LEFT - 4, y: up(value) + 3.5, "text-anchor": "end" }, isClassifier ? brief(value, 2) : amount(value))),
+    ...ticks(from, to).map((value) => make("text", { x: LEFT - 4, y: up(value) + 3.5, "text-anchor": "end" }, onAxis(value, from, to))),
     ...answers.flatMap((values, line) => drawn(cells, values, line, `line line-${line}`, levels, along, up, from, answers.length)),
     ...(accumulated || []).flatMap((values, line) => drawn(cells, values, line, `line alone line-${line}`, levels, along, up, from, answers.length)),
-    ...(rules.length > 1 ? areas(cells, parts, levels, along) : []), ...places(j, cells, along));
+    ...(rules.length > 1 ? areas(cells, parts, levels, along) : []), ...places(j, cells, along, isTurned));
   const named = answers.length > 1 || isClassifier ? whole.lines.map((c, k) => [`line-${k} key-line`, labels[c]]) : [];
   const alone = accumulated ? [["alone key-line", "by itself (accumulated local effects)"]] : [];
   const areasNamed = rules.length > 1 ? [...shown.map((r, k) => [areaOf(r, k), `rule ${r + 1}`]), ...(others.some((share) => share > 0.001) ? [["area-others", "others"]] : [])] : [];
@@ -726,13 +736,27 @@ function effect(one, isNamed = true) {
 }
 
 const ends = (values) => { const low = Math.min(...values), high = Math.max(...values), room = (high - low || 1) * 0.04; return [low - room, high + room]; };
-const ticks = (from, to) => isClassifier ? [0, 0.5, 1] : [from, (from + to) / 2, to];
 
-/* A line over numbers and a dot for missing cells; a bar for each level. */
+/* Round numbers between two, two to five of them. */
+function ticks(from, to) {
+  const least = (to - from) / 4, power = 10 ** Math.floor(Math.log10(least)), step = power * [1, 2, 2.5, 5, 10].find((one) => one * power >= least * (1 - 1e-9));
+  if (isClassifier || !(step > 0)) return isClassifier ? [0, 0.5, 1] : [from];
+  return Array.from({ length: 6 }, (_, k) => (Math.ceil(from / step) + k) * step).filter((value) => value <= to);
+}
+
+/* A number beside an axis, short but told from its neighbours: 12K, 1.5M. */
+function onAxis(value, from, to) {
+  const digits = Math.min(Math.max(3 + Math.ceil(Math.log10(size([from, to]) / (to - from) || 1)), 4), 15), far = Math.abs(value);
+  const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: digits });
+  return far >= 1e4 && far < 1e15 ? compact.format(value) : brief(value, digits);
+}
+
+/* A line over numbers and a dot for missing cells; for each level a bar from zero, or where zero is far a mark. */
 function drawn(cells, values, line, kind, levels, along, up, from, n) {
   if (levels) {
     const wide = 0.8 * ACROSS / cells.length / n, base = up(Math.max(from, 0));
-    return values.map((value, k) => make("rect", { class: kind, x: along(null, k) + wide * (line - n / 2), width: wide * 0.94, y: Math.min(up(value), base), height: Math.max(Math.abs(base - up(value)), 0.5) }));
+    const reach = (value) => isClassifier ? { y: Math.min(up(value), base), height: Math.max(Math.abs(base - up(value)), 0.5) } : { y: up(value) - 2, height: 4 };
+    return values.map((value, k) => make("rect", { class: kind, x: along(null, k) + wide * (line - n / 2), width: wide * 0.94, ...reach(value) }));
   }
   const points = cells.flatMap((cell, k) => cell === null ? [] : [`${along(cell, k).toFixed(1)} ${up(values[k]).toFixed(1)}`]);
   const dots = cells.flatMap((cell, k) => cell === null ? [make("path", { class: `${kind} dot`, d: `M${along(cell, k) + 6 * (line - (n - 1) / 2)} ${up(values[k])}h0` })] : []);
@@ -753,14 +777,21 @@ function areas(cells, parts, levels, along) {
 }
 
 /* What stands below a picture: some numbers, or levels, and "unknown". */
-function places(j, cells, along) {
-  const y = UP + BELOW + 26, text = (cell, k, name) => make("text", { x: along(cell, k), y, "text-anchor": "middle" }, name);
-  if (columns[j].levels) return cells.map((cell, k) => text(cell, k, shortly(told(j, cell), Math.max(Math.floor(56 / cells.length), 2))));
+function places(j, cells, along, isTurned) {
+  const y = UP + BELOW + 26, level = (cell, k) => {
+    const across = along(cell, k), set = isTurned ? { x: across + 3, y: y - 6, "text-anchor": "end", transform: `rotate(-60 ${across + 3} ${y - 6})` } : { x: across, y, "text-anchor": "middle" };
+    return make("text", set, shortly(told(j, cell), NAME), make("title", {}, told(j, cell)));
+  };
+  if (columns[j].levels) return cells.map(level);
   const numbers = cells.filter((cell) => cell !== null), low = numbers[0], high = numbers[numbers.length - 1];
   const lacks = cells.length > numbers.length, marks = [low, (low + high) / 2, ...(lacks ? [] : [high])];
   return [...marks.map((value, k) => make("text", { x: along(value), y, "text-anchor": k ? k > 1 ? "end" : "middle" : "start" }, told(j, value, (high - low) / 10))),
     ...(lacks ? [make("text", { x: LEFT + ACROSS, y, "text-anchor": "end" }, "unknown")] : [])];
 }
+
+/* Names of levels: how long the longest is as it is shown, and whether they stand slanted for want of room. */
+const longest = (j, cells) => Math.min(Math.max(...cells.map((cell) => told(j, cell).length)), NAME);
+const turned = (j, cells) => 6.2 * longest(j, cells) + 4 > ACROSS / cells.length;
 
 const shortly = (text, most) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
 
