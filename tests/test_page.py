@@ -220,7 +220,9 @@ def of_many_levels(model):
     rng = np.random.default_rng(0)
     names = [f"wing {k} of the northern building" for k in range(30)]
     ward = np.repeat(np.arange(30), 20)
-    X = pytest.importorskip("pandas").DataFrame({"ward": [names[k] for k in ward], "bed": rng.choice(list("abcd"), len(ward))})
+    X = pytest.importorskip("pandas").DataFrame(
+        {"ward": [names[k] for k in ward], "bed": rng.choice(list("abcd"), len(ward))}
+    )
     cost = 15000.0 + 100 * ward + 300 * (X["bed"] == "a") + rng.normal(size=len(ward))
     y = cost if model is TSKRegressor else cost > 16500
     return model(1, order=1, refine=10, random_state=0, categorical_features=["ward", "bed"]).fit(X, y).rules_
@@ -286,6 +288,28 @@ def test_a_large_model_is_three_screens_of_a_phone(opened, large):
     assert page.locator(".rule:visible").count() == 30
     page.locator("#filter").fill("yes")
     assert 0 < page.locator(".rule").count() < 30
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESK], ids=["phone", "desk"])
+def test_what_is_asked_of_a_category_has_room_and_two_lines_at_most(opened, viewport):
+    rules, _ = table(order=1)
+    page = opened(rules, viewport)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    seen = 0
+    for r in range(rules.n_rules):
+        page.locator("#shaded").select_option(str(r))
+        for j in (j for j, levels in enumerate(rules.layout.levels) if levels):
+            asked = page.locator(".feature", has=page.locator(f"#feature-{j}")).locator(".asked")
+            if not asked.is_visible():
+                continue
+            box, said = asked.bounding_box(), asked.text_content()
+            assert said.startswith(f"Rule {r + 1}: ")
+            assert not said.startswith(f"Rule {r + 1}: {rules.feature_names[j]}")
+            assert asked.get_attribute("title").startswith(f"Rule {r + 1}: {rules.feature_names[j]}")
+            assert box["height"] < 36
+            assert box["width"] == pytest.approx(page.locator(f"#feature-{j}").bounding_box()["width"], abs=1)
+            seen += 1
+    assert seen
 
 
 def test_a_link_to_a_folded_rule_unfolds_it(opened, large):
@@ -375,6 +399,25 @@ def test_paper_has_everything_unfolded(opened, large, model, tmp_path):
     assert text.count("AND") + text.count("IF ") >= rules.n_conditions.sum()
     assert "accumulated" in text or model == "large"
     assert "What if" not in text
+
+
+def test_paper_opens_all_that_is_shut_and_prints_nothing_to_press(opened):
+    rules, evaluations = wine(n_rules=2, order=1)
+    page = opened(rules, evaluations=evaluations)
+    shut = page.locator("details:not([open])").count()
+    assert page.locator(".rule details table").count() == 0
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    assert page.locator(".rule details table tr").count() == rules.n_rules * (2 + rules.n_features)
+    assert page.locator("#judged #curves svg").first.is_visible()
+    assert not any(one.is_visible() for one in page.locator("select, input, button, .grade, #curve").all())
+    named = page.locator("#all-effects figcaption b").all_inner_texts()
+    assert len(named) == len(set(named)) > 3
+    for heading in page.locator("h2, h3, figcaption").all():
+        assert heading.evaluate("one => getComputedStyle(one).breakAfter") == "avoid"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details:not([open])").count() == shut
 
 
 @pytest.mark.skipif(not AXE.exists(), reason=f"no axe-core at {AXE} to check with; AXE may say where it is")

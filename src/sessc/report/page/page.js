@@ -293,10 +293,13 @@ function folded(content, noun) {
   return n ? [make("details", { class: "fold" }, make("summary", {}, several(n, `more ${noun}`).replace("more weaker", "weaker")), content)] : [];
 }
 
+const fillings = new Map();  // what fills a part of the page that is empty until it is opened
+
 /* A linear conclusion in full, once somebody asks for it. */
 function allTerms(r) {
   const element = make("details", {}, make("summary", {}, `All terms of ${several(moving(r).length, "column")}`));
-  element.addEventListener("toggle", () => { if (element.children.length < 2) element.append(make("div", { class: "wide" }, terms(r))); });
+  fillings.set(element, () => { if (element.children.length < 2) element.append(make("div", { class: "wide" }, terms(r))); });
+  element.addEventListener("toggle", fillings.get(element));
   return element;
 }
 
@@ -375,7 +378,7 @@ function listOf({ name, levels }, j) {
   return {
     row: rowOf(make("label", { for: `feature-${j}` }, soft(name)), list, asked),
     show: (value) => { list.value = value === null ? "" : value; },
-    shade: (condition, said) => { asked.textContent = said; },
+    shade: (condition, said) => { asked.title = said; asked.textContent = said.replace(`: ${name} `, ": "); },
   };
 }
 
@@ -805,7 +808,8 @@ function effects() {
   const every = byId("all-effects");
   every.hidden = whole.curves.length < 2;
   every.querySelector("summary").textContent = `All ${whole.curves.length} curves`;
-  every.addEventListener("toggle", () => { if (every.open && !every.querySelector("figure")) every.querySelector("div").append(...whole.curves.map((one) => effect(one))); });
+  fillings.set(every, () => { if (!every.querySelector("figure")) every.querySelector("div").append(...whole.curves.map((one) => effect(one))); });
+  every.addEventListener("toggle", fillings.get(every));
 }
 
 /* A map of rules: to the left the rows each governs, then how much others count where it does. */
@@ -855,9 +859,9 @@ function reachable() {
 /* On paper everything is unfolded, and afterwards as it was. */
 let unfolded = [];
 addEventListener("beforeprint", () => {
-  unfolded = [...document.querySelectorAll("details.fold:not([open])")];
+  unfolded = [...document.querySelectorAll("details:not([open])")];
   unfolded.forEach((one) => { one.open = true; });
-  if (!byId("all-effects").querySelector("figure")) byId("all-effects").querySelector("div").append(...whole.curves.map((one) => effect(one)));
+  fillings.forEach((fill) => fill());
 });
 addEventListener("afterprint", () => { unfolded.forEach((one) => { one.open = false; }); });
 
