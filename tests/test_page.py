@@ -174,6 +174,92 @@ def test_a_single_linear_rule_is_a_chart_of_what_a_standard_deviation_adds(opene
     assert page.locator("#map").is_hidden()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_class_has_one_colour_in_every_picture(opened, scheme):
+    rules, _ = wine(n_rules=1, order=1)
+    page = opened(rules, scheme=scheme)
+
+    def colours(places, side="background-color"):
+        return page.locator(places).evaluate_all(f"all => all.map((one) => getComputedStyle(one)['{side}'])")
+
+    one = colours("#coefficients p .swatch i")
+    assert len(set(one)) == 3
+    for places in (".coefficient .track i", ".coefficient small i"):
+        found = colours(f"#coefficients > .bars {places}")
+        assert found == one * (len(found) // 3)
+    assert colours("#curve .swatch i:not(.alone)", "border-top-color") == one
+    assert colours("#curve path.line:not(.alone)", "stroke") == one
+
+
+def test_one_rule_has_no_picture_of_its_shares(opened):
+    heights = {}
+    for n_rules in (1, 2):
+        rules, _ = wine(n_rules=n_rules, order=1)
+        page = opened(rules)
+        heights[n_rules] = page.locator("#curve svg").bounding_box()["height"]
+        assert (page.locator("#curve [class^=area]").count() > 0) == (n_rules > 1)
+    assert heights[1] < 0.9 * heights[2]
+
+
+def test_columns_without_weight_have_no_row_of_nothing(opened):
+    rules, _ = wine(n_rules=1, order=1, terms=5)
+    slopes = rules.consequents[0, 1:, :]
+    moving = int(np.count_nonzero(np.any(slopes != 0, axis=1)))
+    assert 0 < moving < rules.n_features
+    page = opened(rules)
+    page.locator("#start").wait_for()
+    rows = page.locator("#why .term").count()
+    assert rows <= 1 + moving
+    assert page.locator("#why .term", has_text="more term").count() == (moving > 6)
+    page.locator(".rule details summary", has_text=f"All terms of {moving} columns").click()
+    assert page.locator(".rule details tr").count() == 2 + moving
+
+
+def of_many_levels(model):
+    """Rules about thirty levels with long names, and about four with short ones."""
+    rng = np.random.default_rng(0)
+    names = [f"wing {k} of the northern building" for k in range(30)]
+    ward = np.repeat(np.arange(30), 20)
+    X = pytest.importorskip("pandas").DataFrame(
+        {"ward": [names[k] for k in ward], "bed": rng.choice(list("abcd"), len(ward))}
+    )
+    cost = 15000.0 + 100 * ward + 300 * (X["bed"] == "a") + rng.normal(size=len(ward))
+    y = cost if model is TSKRegressor else cost > 16500
+    return model(1, order=1, refine=10, random_state=0, categorical_features=["ward", "bed"]).fit(X, y).rules_
+
+
+@pytest.mark.parametrize("model", [TSKClassifier, TSKRegressor])
+def test_levels_are_bars_from_zero_or_marks(opened, model):
+    page = opened(of_many_levels(model))
+    page.locator("#effect").select_option(label="bed")
+    sizes = page.locator("#curve rect.line").evaluate_all(
+        "all => all.map((one) => [one.y.baseVal.value, one.height.baseVal.value])"
+    )
+    assert len(sizes) == 4
+    if model is TSKRegressor:
+        assert {height for _, height in sizes} == {4}
+        ticks = page.locator("#curve text[text-anchor=end]").all_text_contents()
+        assert 2 <= len(set(ticks)) == len(ticks) <= 5
+        assert all(re.fullmatch(r"1\d(\.\d+)?K", tick) for tick in ticks)
+    else:
+        assert np.ptp([y + height for y, height in sizes]) < 1e-3
+
+
+def test_names_of_many_levels_do_not_collide(opened):
+    page = opened(of_many_levels(TSKRegressor))
+    page.locator("#effect").select_option(label="ward")
+    levels = page.locator("#curve text[transform]")
+    assert levels.count() == page.locator("#curve rect.line").count() == 24
+    assert re.search(r"\d+ rarer levels? not drawn", page.locator("#curve figcaption").inner_text())
+    assert levels.first.locator("title").text_content().endswith("northern building")
+    places = levels.evaluate_all("all => all.map((one) => Number(one.getAttribute('x')))")
+    assert np.diff(places).min() * np.sin(np.pi / 3) > 10  # what the letters are high
+    picture = page.locator("#curve svg").bounding_box()
+    for box in (level.bounding_box() for level in levels.all()):
+        assert box["x"] >= picture["x"] - 1
+        assert box["y"] + box["height"] <= picture["y"] + picture["height"] + 1
+
+
 def test_names_in_pictures_are_shown_and_never_run(opened):
     hostile = "<img src=x onerror='window.hacked = 1'>"
     rules = RuleBase.by_hand(
@@ -202,6 +288,28 @@ def test_a_large_model_is_three_screens_of_a_phone(opened, large):
     assert page.locator(".rule:visible").count() == 30
     page.locator("#filter").fill("yes")
     assert 0 < page.locator(".rule").count() < 30
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESK], ids=["phone", "desk"])
+def test_what_is_asked_of_a_category_has_room_and_two_lines_at_most(opened, viewport):
+    rules, _ = table(order=1)
+    page = opened(rules, viewport)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    seen = 0
+    for r in range(rules.n_rules):
+        page.locator("#shaded").select_option(str(r))
+        for j in (j for j, levels in enumerate(rules.layout.levels) if levels):
+            asked = page.locator(".feature", has=page.locator(f"#feature-{j}")).locator(".asked")
+            if not asked.is_visible():
+                continue
+            box, said = asked.bounding_box(), asked.text_content()
+            assert said.startswith(f"Rule {r + 1}: ")
+            assert not said.startswith(f"Rule {r + 1}: {rules.feature_names[j]}")
+            assert asked.get_attribute("title").startswith(f"Rule {r + 1}: {rules.feature_names[j]}")
+            assert box["height"] < 36
+            assert box["width"] == pytest.approx(page.locator(f"#feature-{j}").bounding_box()["width"], abs=1)
+            seen += 1
+    assert seen
 
 
 def test_a_link_to_a_folded_rule_unfolds_it(opened, large):
@@ -291,6 +399,25 @@ def test_paper_has_everything_unfolded(opened, large, model, tmp_path):
     assert text.count("AND") + text.count("IF ") >= rules.n_conditions.sum()
     assert "accumulated" in text or model == "large"
     assert "What if" not in text
+
+
+def test_paper_opens_all_that_is_shut_and_prints_nothing_to_press(opened):
+    rules, evaluations = wine(n_rules=2, order=1)
+    page = opened(rules, evaluations=evaluations)
+    shut = page.locator("details:not([open])").count()
+    assert page.locator(".rule details table").count() == 0
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    assert page.locator(".rule details table tr").count() == rules.n_rules * (2 + rules.n_features)
+    assert page.locator("#judged #curves svg").first.is_visible()
+    assert not any(one.is_visible() for one in page.locator("select, input, button, .grade, #curve").all())
+    named = page.locator("#all-effects figcaption b").all_inner_texts()
+    assert len(named) == len(set(named)) > 3
+    for heading in page.locator("h2, h3, figcaption").all():
+        assert heading.evaluate("one => getComputedStyle(one).breakAfter") == "avoid"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details:not([open])").count() == shut
 
 
 @pytest.mark.skipif(not AXE.exists(), reason=f"no axe-core at {AXE} to check with; AXE may say where it is")

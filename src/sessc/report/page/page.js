@@ -282,7 +282,7 @@ function card(sentence, r) {
   element.append(list, ...folded(weak, "weaker condition"), make("b", { class: "then" }, then));
   if (sentence.shares) element.append(...bars(sentence.shares, 2));
   else element.append(...sentence.conclusion.map((text) => make("p", { class: "says" }, text)));
-  if (isLinear && names.length > data.terms) element.append(allTerms(r));
+  if (isLinear && moving(r).flatMap((j) => termsOf(r, j)).length > data.terms) element.append(allTerms(r));
   if (sentence.seen) element.append(make("p", { class: "seen" }, make("b", {}, "SEEN "), sentence.seen));
   return element;
 }
@@ -293,10 +293,13 @@ function folded(content, noun) {
   return n ? [make("details", { class: "fold" }, make("summary", {}, several(n, `more ${noun}`).replace("more weaker", "weaker")), content)] : [];
 }
 
+const fillings = new Map();  // what fills a part of the page that is empty until it is opened
+
 /* A linear conclusion in full, once somebody asks for it. */
 function allTerms(r) {
-  const element = make("details", {}, make("summary", {}, `All terms of ${several(names.length, "column")}`));
-  element.addEventListener("toggle", () => { if (element.children.length < 2) element.append(make("div", { class: "wide" }, terms(r))); });
+  const element = make("details", {}, make("summary", {}, `All terms of ${several(moving(r).length, "column")}`));
+  fillings.set(element, () => { if (element.children.length < 2) element.append(make("div", { class: "wide" }, terms(r))); });
+  element.addEventListener("toggle", fillings.get(element));
   return element;
 }
 
@@ -307,11 +310,14 @@ function atOrigin(r) {
   return isLinear ? names.map((_, j) => part(j)).reduce(plus, says) : says;
 }
 
+/* Columns that move a linear conclusion. */
+const moving = (r) => names.map((_, j) => j).filter((j) => rules[r].slopes[j].flat().some((slope) => slope !== 0));
+
 function terms(r) {
   const odds = model.link === "softmax" && labels.length === 2;  // the other class's odds are the inverse
   const shown = (values) => odds ? [values[1] - values[0]] : values, heads = odds ? [`log-odds of ${labels[1]}`] : labels;
   const line = (name, cells) => make("tr", {}, make("th", { scope: "row" }, soft(name)), ...cells.map((cell) => make("td", {}, brief(cell, 3))));
-  const parts = names.flatMap((_, j) => termsOf(r, j)).map(([name, values, weight]) => [name, shown(values), size(shown(values)) * weight]);
+  const parts = moving(r).flatMap((j) => termsOf(r, j)).map(([name, values, weight]) => [name, shown(values), size(shown(values)) * weight]);
   return make("table", {}, make("tr", {}, make("th", {}, "factor of"), ...heads.map((head) => make("th", { scope: "col" }, head))),
     make("tr", {}, make("th", { scope: "row" }, "constant"), ...shown(atOrigin(r)).map((value) => make("td", {}, brief(value, 4)))),
     ...parts.sort((a, b) => b[2] - a[2]).map(([name, values]) => line(name, values)));
@@ -372,7 +378,7 @@ function listOf({ name, levels }, j) {
   return {
     row: rowOf(make("label", { for: `feature-${j}` }, soft(name)), list, asked),
     show: (value) => { list.value = value === null ? "" : value; },
-    shade: (condition, said) => { asked.textContent = said; },
+    shade: (condition, said) => { asked.title = said; asked.textContent = said.replace(`: ${name} `, ": "); },
   };
 }
 
@@ -483,7 +489,7 @@ function termsNow(r, most) {
   const all = (rows) => rows.reduce(plus, labels.map(() => 0));
   const minus = (a, b) => a.map((value, c) => value - b[c]);
   const usual = names.map((_, j) => term(r, j, null)).reduce(plus, rules[r].says);
-  const parts = names.map((name, j) => [`${soft(name)} ${columns[j].levels || x[j] === null ? "is" : "="} ${told(j, x[j])}`, heard(minus(term(r, j, x[j]), term(r, j, null)))]);
+  const parts = moving(r).map((j) => [`${soft(names[j])} ${columns[j].levels || x[j] === null ? "is" : "="} ${told(j, x[j])}`, heard(minus(term(r, j, x[j]), term(r, j, null)))]);
   const weight = ([, values]) => isClassifier ? Math.max(...values) - Math.min(...values) : Math.abs(values[0]);
   parts.sort((a, b) => weight(b) - weight(a));
   const rest = parts.slice(most).map(([, values]) => values);
@@ -671,6 +677,9 @@ function matters() {
   fewBars(byId("matters"), whole.importances.map(([j, share]) => bar(soft(names[j]), share / most, percent(share))), MATTER, "column");
 }
 
+/* The colour of an output, the same in every picture: of many classes those without a line share one. */
+const hue = (c) => labels.length < 3 ? 0 : whole.lines.includes(c) ? whole.lines.indexOf(c) : "others";
+
 /* Bars to the left and to the right of zero, for each output one. */
 function coefficientBars() {
   const { outputs, rows, said } = whole.coefficients || { outputs: [], rows: [] }, most = size([1e-300, ...rows.flatMap(({ adds }) => adds)]);
@@ -678,28 +687,38 @@ function coefficientBars() {
   byId("coefficients").querySelector("p").textContent = said;
   const signed = (value) => isClassifier ? (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2) : (value < 0 ? "−" : "+") + amount(Math.abs(value));
   const track = (value, k) => {
-    const fill = make("i", { class: `fill-${k % 6}` });
+    const fill = make("i", { class: `fill-${hue(k)}` });
     fill.style.width = 50 * Math.abs(value) / most + "%";
     fill.style.marginLeft = 50 * (1 + Math.min(value, 0) / most) + "%";
     return make("span", { class: "track two-sided" }, fill);
   };
   fewBars(byId("coefficients"), rows.map(({ change, each, adds }) => {
     const several = adds.length > 1, element = make("div", { class: "bar coefficient" }, make("span", {}, soft(change)),
-      make("span", {}, ...adds.map(track)), make("span", {}, ...adds.map((value, k) => make("small", several ? { class: "swatch" } : {}, ...(several ? [make("i", { class: `fill-${k % 6}` })] : []), signed(value)))));
+      make("span", {}, ...adds.map(track)), make("span", {}, ...adds.map((value, k) => make("small", several ? { class: "swatch" } : {}, ...(several ? [make("i", { class: `fill-${hue(k)}` })] : []), signed(value)))));
     element.title = `${change}: ${adds.map((value, k) => `${several ? `${outputs[k]} ` : ""}${signed(value)}${each === null ? "" : `, ${brief(value * each, 3)} for each 1`}`).join("; ")}`;
     return element;
   }), 8, "coefficient");
-  if (outputs.length > 1) byId("coefficients").querySelector("p").append(swatches(outputs.map((name, k) => [`fill-${k % 6}`, name])));
+  if (outputs.length > 1) byId("coefficients").querySelector("p").append(swatches(outputs.map((name, k) => [`fill-${hue(k)}`, name])));
 }
 
 const swatches = (pairs) => make("span", { class: "swatches" }, ...pairs.map(([kind, name]) => make("span", { class: "swatch" }, make("i", { class: kind }), name)));
 
 /* The answer over a column, and below it the shares of rules. */
-const ACROSS = 300, UP = isNarrow ? 100 : 120, BELOW = 34, LEFT = 38, GAP = 26;
+const ACROSS = 300, UP = isNarrow ? 100 : 120, BELOW = rules.length > 1 ? 34 : -6, LEFT = 38, GAP = 26, LEVELS = 24, NAME = 14;
 const areaOf = (r, k) => `area-${rules.length > 8 ? k : r}`;  // of many rules no two in one picture look alike
 
-function effect(one, isNamed = true) {
-  const { feature: j, cells, answers, accumulated, rules: shown, shares, said, kind } = one, { levels } = columns[j];
+/* Levels that most rows have, in their order; of what is left out it says how much. */
+function commonest(one) {
+  const { feature: j, cells } = one, rest = cells.length - LEVELS;
+  if (!columns[j].levels || rest < 1) return one;
+  const share = (cell) => cell === null || !summary ? 0 : summary.levels[j][cell];
+  const kept = cells.map((_, k) => k).sort((a, b) => share(cells[b]) - share(cells[a]) || a - b).slice(0, LEVELS).sort((a, b) => a - b);
+  const pick = (values) => kept.map((k) => values[k]), all = (lines) => lines && lines.map(pick);
+  return { ...one, cells: pick(cells), answers: all(one.answers), accumulated: all(one.accumulated), shares: all(one.shares), kind: `${one.kind}; ${several(rest, "rarer level")} not drawn` };
+}
+
+function effect(whatever, isNamed = true) {
+  const one = commonest(whatever), { feature: j, cells, answers, accumulated, rules: shown, shares, said, kind } = one, { levels } = columns[j], isTurned = levels && turned(j, cells);
   const numbers = cells.filter((cell) => cell !== null), low = levels ? 0 : numbers[0], high = levels ? cells.length : numbers[numbers.length - 1];
   const wide = !levels && cells.length > numbers.length ? ACROSS - GAP : ACROSS;
   const along = (cell, k) => LEFT + (levels ? (k + 0.5) * ACROSS / cells.length : cell === null ? ACROSS - GAP / 2 : wide * (cell - low) / (high - low));
@@ -707,12 +726,12 @@ function effect(one, isNamed = true) {
   const up = (value) => 6 + UP * (1 - (value - from) / (to - from || 1));
   const others = cells.map((_, k) => Math.max(1 - sum(shares.map((share) => share[k])), 0));
   const parts = [...shown.map((r, k) => [areaOf(r, k), shares[k]]), ["area-others", others]];
-  const svg = make("svg", { viewBox: `0 0 ${LEFT + ACROSS + 4} ${UP + BELOW + 36}`, role: "img", "aria-label": `${said}. ${kind}.` },
+  const svg = make("svg", { viewBox: `0 0 ${LEFT + ACROSS + 4} ${UP + BELOW + 36 + (isTurned ? 5.4 * longest(j, cells) : 0)}`, role: "img", "aria-label": `${said}. ${kind}.` },
     make("path", { class: "axes", d: `M${LEFT} 6V${6 + UP}H${LEFT + ACROSS}` }),
-    ...ticks(from, to).map((value) => make("text", { x: LEFT - 4, y: up(value) + 3.5, "text-anchor": "end" }, isClassifier ? brief(value, 2) : amount(value))),
+    ...ticks(from, to).map((value) => make("text", { x: LEFT - 4, y: up(value) + 3.5, "text-anchor": "end" }, onAxis(value, from, to))),
     ...answers.flatMap((values, line) => drawn(cells, values, line, `line line-${line}`, levels, along, up, from, answers.length)),
     ...(accumulated || []).flatMap((values, line) => drawn(cells, values, line, `line alone line-${line}`, levels, along, up, from, answers.length)),
-    ...(rules.length > 1 ? areas(cells, parts, levels, along) : []), ...places(j, cells, along));
+    ...(rules.length > 1 ? areas(cells, parts, levels, along) : []), ...places(j, cells, along, isTurned));
   const named = answers.length > 1 || isClassifier ? whole.lines.map((c, k) => [`line-${k} key-line`, labels[c]]) : [];
   const alone = accumulated ? [["alone key-line", "by itself (accumulated local effects)"]] : [];
   const areasNamed = rules.length > 1 ? [...shown.map((r, k) => [areaOf(r, k), `rule ${r + 1}`]), ...(others.some((share) => share > 0.001) ? [["area-others", "others"]] : [])] : [];
@@ -720,13 +739,27 @@ function effect(one, isNamed = true) {
 }
 
 const ends = (values) => { const low = Math.min(...values), high = Math.max(...values), room = (high - low || 1) * 0.04; return [low - room, high + room]; };
-const ticks = (from, to) => isClassifier ? [0, 0.5, 1] : [from, (from + to) / 2, to];
 
-/* A line over numbers and a dot for missing cells; a bar for each level. */
+/* Round numbers between two, two to five of them. */
+function ticks(from, to) {
+  const least = (to - from) / 4, power = 10 ** Math.floor(Math.log10(least)), step = power * [1, 2, 2.5, 5, 10].find((one) => one * power >= least * (1 - 1e-9));
+  if (isClassifier || !(step > 0)) return isClassifier ? [0, 0.5, 1] : [from];
+  return Array.from({ length: 6 }, (_, k) => (Math.ceil(from / step) + k) * step).filter((value) => value <= to);
+}
+
+/* A number beside an axis, short but told from its neighbours: 12K, 1.5M. */
+function onAxis(value, from, to) {
+  const digits = Math.min(Math.max(3 + Math.ceil(Math.log10(size([from, to]) / (to - from) || 1)), 4), 15), far = Math.abs(value);
+  const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: digits });
+  return far >= 1e4 && far < 1e15 ? compact.format(value) : brief(value, digits);
+}
+
+/* A line over numbers and a dot for missing cells; for each level a bar from zero, or where zero is far a mark. */
 function drawn(cells, values, line, kind, levels, along, up, from, n) {
   if (levels) {
     const wide = 0.8 * ACROSS / cells.length / n, base = up(Math.max(from, 0));
-    return values.map((value, k) => make("rect", { class: kind, x: along(null, k) + wide * (line - n / 2), width: wide * 0.94, y: Math.min(up(value), base), height: Math.max(Math.abs(base - up(value)), 0.5) }));
+    const reach = (value) => isClassifier ? { y: Math.min(up(value), base), height: Math.max(Math.abs(base - up(value)), 0.5) } : { y: up(value) - 2, height: 4 };
+    return values.map((value, k) => make("rect", { class: kind, x: along(null, k) + wide * (line - n / 2), width: wide * 0.94, ...reach(value) }));
   }
   const points = cells.flatMap((cell, k) => cell === null ? [] : [`${along(cell, k).toFixed(1)} ${up(values[k]).toFixed(1)}`]);
   const dots = cells.flatMap((cell, k) => cell === null ? [make("path", { class: `${kind} dot`, d: `M${along(cell, k) + 6 * (line - (n - 1) / 2)} ${up(values[k])}h0` })] : []);
@@ -747,14 +780,21 @@ function areas(cells, parts, levels, along) {
 }
 
 /* What stands below a picture: some numbers, or levels, and "unknown". */
-function places(j, cells, along) {
-  const y = UP + BELOW + 26, text = (cell, k, name) => make("text", { x: along(cell, k), y, "text-anchor": "middle" }, name);
-  if (columns[j].levels) return cells.map((cell, k) => text(cell, k, shortly(told(j, cell), Math.max(Math.floor(56 / cells.length), 2))));
+function places(j, cells, along, isTurned) {
+  const y = UP + BELOW + 26, level = (cell, k) => {
+    const across = along(cell, k), set = isTurned ? { x: across + 3, y: y - 6, "text-anchor": "end", transform: `rotate(-60 ${across + 3} ${y - 6})` } : { x: across, y, "text-anchor": "middle" };
+    return make("text", set, shortly(told(j, cell), NAME), make("title", {}, told(j, cell)));
+  };
+  if (columns[j].levels) return cells.map(level);
   const numbers = cells.filter((cell) => cell !== null), low = numbers[0], high = numbers[numbers.length - 1];
   const lacks = cells.length > numbers.length, marks = [low, (low + high) / 2, ...(lacks ? [] : [high])];
   return [...marks.map((value, k) => make("text", { x: along(value), y, "text-anchor": k ? k > 1 ? "end" : "middle" : "start" }, told(j, value, (high - low) / 10))),
     ...(lacks ? [make("text", { x: LEFT + ACROSS, y, "text-anchor": "end" }, "unknown")] : [])];
 }
+
+/* Names of levels: how long the longest is as it is shown, and whether they stand slanted for want of room. */
+const longest = (j, cells) => Math.min(Math.max(...cells.map((cell) => told(j, cell).length)), NAME);
+const turned = (j, cells) => 6.2 * longest(j, cells) + 4 > ACROSS / cells.length;
 
 const shortly = (text, most) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
 
@@ -768,7 +808,8 @@ function effects() {
   const every = byId("all-effects");
   every.hidden = whole.curves.length < 2;
   every.querySelector("summary").textContent = `All ${whole.curves.length} curves`;
-  every.addEventListener("toggle", () => { if (every.open && !every.querySelector("figure")) every.querySelector("div").append(...whole.curves.map((one) => effect(one))); });
+  fillings.set(every, () => { if (!every.querySelector("figure")) every.querySelector("div").append(...whole.curves.map((one) => effect(one))); });
+  every.addEventListener("toggle", fillings.get(every));
 }
 
 /* A map of rules: to the left the rows each governs, then how much others count where it does. */
@@ -818,9 +859,9 @@ function reachable() {
 /* On paper everything is unfolded, and afterwards as it was. */
 let unfolded = [];
 addEventListener("beforeprint", () => {
-  unfolded = [...document.querySelectorAll("details.fold:not([open])")];
+  unfolded = [...document.querySelectorAll("details:not([open])")];
   unfolded.forEach((one) => { one.open = true; });
-  if (!byId("all-effects").querySelector("figure")) byId("all-effects").querySelector("div").append(...whole.curves.map((one) => effect(one)));
+  fillings.forEach((fill) => fill());
 });
 addEventListener("afterprint", () => { unfolded.forEach((one) => { one.open = false; }); });
 
