@@ -264,9 +264,11 @@ def test_numbers_too_large_to_square_are_refused(rules):
     row[0] = 1e200
     with pytest.raises(ValueError, match="X holds values as large as 1e\\+200, whose squares overflow"):
         rules.probabilities(row[None, :])
-    narrow = RuleBase.by_hand([({"x": (0, 1e-200)}, 1.0), ({}, 2.0)])
+    with pytest.raises(ValueError, match="give a number and a width above 0"):
+        RuleBase.by_hand([({"x": (0, 1e-200)}, 1.0), ({}, 2.0)])
+    narrow = RuleBase.by_hand([({"x": (0, 1e-140)}, 1.0), ({}, 2.0)])
     with pytest.raises(ValueError, match="X in units of the rules holds values as large as 1e"):
-        narrow([[1.0]])
+        narrow([[1e20]])
     with pytest.raises(ValueError, match="X has 2 features, and the rules are about 1"):
         narrow([[1.0, np.nan]])
     np.testing.assert_allclose(narrow([[0.0], [np.nan]]), [1.5, 2 - 1 / (1 + np.exp(0.5))])

@@ -188,6 +188,8 @@ def _number(key: str, value: Any, what: Any) -> float:
             return float((np.datetime64(str(value), "us") - np.datetime64(0, "us")) / np.timedelta64(1, "D"))
         except ValueError:
             raise ValueError(f"{key} must be a date such as '2019-03-01', got {value!r}.") from None
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise ValueError(f"{key} must be a number, got {value!r}.")
     if not is_number(value):
         raise ValueError(f"{key} must be a number between {LEAST:g} and {MOST:g} in size, or zero, got {value!r}.")
     return float(value)
