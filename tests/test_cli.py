@@ -6,7 +6,6 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -33,9 +32,7 @@ def test_the_demo_shows_rules_before_it_searches(capsys, monkeypatch):
         raise ValueError("nothing was searched.")
 
     monkeypatch.setattr("sessc.cli.demo.Model.fit", stopped)
-    started = time.perf_counter()
     assert main(["demo"]) == 2
-    assert time.perf_counter() - started < 10
     assert "Rule 1 (counts most for" in capsys.readouterr().out
 
 
