@@ -251,16 +251,18 @@ def concise(
         way = _Way(ground, loss, pulls, max_iter)
         yield from way.down(Cut.of(rules), asked)
         found |= {limit: way.best(limit) for limit in asked}
-    return [_rest_last(found[limit], ground) for limit in limits]
+    return [_rest_last(found[limit], ground, limit) for limit in limits]
 
 
-def _rest_last(rules: Moving, ground: Ground) -> Moving:
+def _rest_last(rules: Moving, ground: Ground, limit: Limit) -> Moving:
     """The rules in an order in which those come last that are about what is left.
 
-    These ask for nothing; before them come those that count most for no row, and only lend others a hand.
+    These ask for nothing; before them come, of short rules, those that count most for no row and only help others.
     """
-    helps = ground.rows.sum(partial(_governed, rules)) == 0
-    order = np.argsort(helps + 2 * ~ground.plan.conditions_in(rules).any(axis=1), kind="stable")
+    last = 2 * ~ground.plan.conditions_in(rules).any(axis=1)
+    if not limit.is_none:
+        last = last + (ground.rows.sum(partial(_governed, rules)) == 0)
+    order = np.argsort(last, kind="stable")
     if np.all(order == np.arange(len(order))):
         return rules
     return (rules if isinstance(rules, Cut) else Cut.of(rules)).only(order)
