@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from . import commands, files, laws, models
-from .judging import Refused, generator, judged
+from .judging import SECONDS, Refused, generator, judged
 from .ledger import Case, Ledger, Outcome
 
 __all__ = ["KINDS", "SHARES", "cases", "hunted", "main"]
@@ -41,6 +41,8 @@ SHARES = {
 """Of all cases: those that take a process of their own are few."""
 AT_ONCE = 200
 """Cases that one process goes through: if it dies, that is known of one of them."""
+LONGEST = SECONDS + 60
+"""Seconds after which a process is ended that has not ended its case by itself."""
 LEDGER = Path(__file__).parent / "results" / "ledger.jsonl"
 
 
@@ -64,13 +66,19 @@ def hunted(to_do: list[Case], ledger: Ledger) -> Iterator[Outcome]:
 
 
 def _in_a_process(batch: list[Case]) -> Iterator[Outcome]:
-    """What came of cases; if the process dies, the one at which it did is a fault, and the last."""
+    """What came of cases; if the process dies or hangs, the one at which it did is a fault, and the last.
+
+    It is forked, which is quick, and so must begin where nobody has used Polars: its threads are not there after a
+    fork, and whoever waits for them waits for ever.
+    """
     context = get_context("fork")
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=_work, args=(batch, there), daemon=False)
     process.start()
     there.close()
     for case in batch:
+        if not here.poll(LONGEST):
+            process.kill()  # in compiled code no alarm is heard
         try:
             yield here.recv()
         except EOFError:

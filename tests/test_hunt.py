@@ -4,18 +4,21 @@ import json
 import os
 import subprocess
 import sys
+import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from hunt.__main__ import KINDS, cases, hunted, main
+from hunt.__main__ import KINDS, SHARES, cases, hunted, main
 from hunt.judging import Broken, attempt, generator, is_sentence, judged
 from hunt.ledger import Case, Ledger, Outcome
 
 from sessc import FCM, KernelEWFCM, RuleBase, TSKClassifier, TSKRegressor, UselessModelWarning
 from sessc.tables.files import dumps, loads
 
+ROOT = Path(__file__).parents[1]
 CASES = int(os.environ.get("HUNT_CASES_HERE", "40"))
 """The seed is the same at every run: what fails here fails everywhere. ``make hunt`` goes further."""
 QUICK = ("tables", "hands", "laws", "json", "csv", "parquet", "skops")
@@ -23,10 +26,14 @@ QUICK = ("tables", "hands", "laws", "json", "csv", "parquet", "skops")
 
 @pytest.mark.parametrize("kind", QUICK)
 def test_nothing_but_answers_and_sentences(kind, tmp_path):
-    to_do = cases(100_000, 20, (kind,))[:CASES]
-    found = list(hunted(to_do, Ledger(tmp_path / "ledger.jsonl")))
-    assert len(found) == len(to_do) == CASES
+    path, n = tmp_path / "ledger.jsonl", round(CASES / SHARES[kind])
+    # In a process of its own: of this one, where other tests have used Polars, none can be forked.
+    run = [sys.executable, "-m", "hunt", "--kinds", kind, "--seed", "20", "--cases", str(n), "--ledger", str(path)]
+    ended = subprocess.run(run, cwd=ROOT, capture_output=True, text=True)
+    found = list(Ledger(path))
     assert [outcome for outcome in found if outcome.verdict == "FAULT"] == []
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert len(found) == CASES
     assert "works" in {outcome.verdict for outcome in found} or kind == "skops"
 
 
@@ -73,6 +80,15 @@ def test_one_case_may_be_run_again_by_hand(capsys):
 def test_a_death_costs_one_case(tmp_path, monkeypatch):
     monkeypatch.setitem(KINDS, "tables", lambda rng: os._exit(9) if rng.random() < 0.3 else "fine")
     to_do = cases(50, 0, ("tables",))
+    found = list(hunted(to_do, Ledger(tmp_path / "ledger.jsonl")))
+    assert [outcome.case for outcome in found] == to_do
+    assert {"FAULT", "works"} == {outcome.verdict for outcome in found}
+
+
+def test_a_case_that_hangs_costs_one_case(tmp_path, monkeypatch):
+    monkeypatch.setattr("hunt.__main__.LONGEST", 2)
+    monkeypatch.setitem(KINDS, "tables", lambda rng: time.sleep(60) if rng.random() < 0.2 else "fine")
+    to_do = cases(15, 3, ("tables",))
     found = list(hunted(to_do, Ledger(tmp_path / "ledger.jsonl")))
     assert [outcome.case for outcome in found] == to_do
     assert {"FAULT", "works"} == {outcome.verdict for outcome in found}
