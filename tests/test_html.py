@@ -344,6 +344,7 @@ def test_linear_conclusions_are_there_in_full_on_demand(opened):
     card = page.locator(".rule").first
     assert card.locator("details table").count() == 0
     card.locator("details:not(.fold) summary").click()
+    card.locator("details tr").first.wait_for()
     rows = card.locator("details tr").all_inner_texts()
     assert len(rows) == 2 + rules.n_features
     slope = rules.consequents[0, 1:, 0] / rules.scale

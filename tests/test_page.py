@@ -109,6 +109,7 @@ def test_curves_on_the_page_are_what_the_rules_answer(opened, kind):
         assert ("unknown" in drawn.inner_html()) == lacks or levels
         assert page.locator("#curve rect.line").count() == (len(one["cells"]) if levels else 0)
     page.locator("#all-effects summary").click()
+    page.locator("#all-effects figure").first.wait_for()
     assert page.locator("#all-effects figure").count() == len(whole["curves"])
 
 
@@ -212,6 +213,7 @@ def test_columns_without_weight_have_no_row_of_nothing(opened):
     assert rows <= 1 + moving
     assert page.locator("#why .term", has_text="more term").count() == (moving > 6)
     page.locator(".rule details summary", has_text=f"All terms of {moving} columns").click()
+    page.locator(".rule details tr").first.wait_for()
     assert page.locator(".rule details tr").count() == 2 + moving
 
 
@@ -267,6 +269,7 @@ def test_names_in_pictures_are_shown_and_never_run(opened):
     )
     page = opened(rules)
     page.locator("#all-effects summary").click()
+    page.locator("#all-effects figure").first.wait_for()
     assert page.evaluate("window.hacked") is None
     assert page.locator("#all-effects img").count() == 0
     assert "a typical row" in page.locator("#curve").inner_text()
@@ -380,7 +383,7 @@ def test_everything_is_reached_and_used_by_keyboard_alone(opened):
     assert page.locator("#curve").inner_html() != before
     page.locator("#all-effects summary").focus()
     page.keyboard.press("Enter")
-    assert page.locator("#all-effects figure").first.is_visible()
+    page.locator("#all-effects figure").first.wait_for()
 
 
 @pytest.mark.parametrize("model", ["wine", "large"])
