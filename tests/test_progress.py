@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -91,3 +92,22 @@ def test_the_stand_in_for_old_versions(monkeypatch):
     finally:
         monkeypatch.undo()
         importlib.reload(sessc._progress)
+
+
+def test_long_steps_are_not_silent(monkeypatch):
+    """What has been heard of an estimator is said again while nothing new is."""
+    from sessc import _progress
+
+    monkeypatch.setattr(_progress, "SILENCE", 0.5)
+    said, heard = [], threading.Event()
+
+    def say(line):
+        said.append(line)
+        heard.set()
+
+    with _progress.Muttering(say, seconds=3600.0) as muttering:
+        estimator = FCM()
+        muttering.listen_to(estimator)
+        estimator._count_steps(2, 9, "candidate")
+        assert heard.wait(60)
+    assert said[0].startswith("still at work, candidate 2 of at most 9 done, after ")

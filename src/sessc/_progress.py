@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from threading import Event, Thread
 from time import monotonic
-from typing import Any, TextIO
+from typing import Any, Self, TextIO
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -18,7 +19,10 @@ except ImportError:  # scikit-learn before 1.9
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Passes", "Progress", "count_on", "mutter_on", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Muttering", "Passes", "Progress", "count_on", "with_callbacks"]
+
+SILENCE = 30.0
+"""Seconds after which people begin to think that a program hangs."""
 
 
 def count_on(estimator: Any, terminal: TextIO) -> None:
@@ -32,23 +36,42 @@ def _count(terminal: TextIO, done: int | None, n_steps: int, task: str) -> None:
     terminal.flush()
 
 
-def mutter_on(estimator: Any, say: Callable[[str], Any], seconds: float) -> None:
-    """Have an estimator say how far it is, a line every so many seconds."""
-    estimator._count_steps = _Muttering(say, seconds)
-
-
-class _Muttering:
-    """Hears of every step and passes on few."""
+class Muttering:
+    """Says how far an estimator is, a line every so many seconds, and in long steps that it is still at work."""
 
     def __init__(self, say: Callable[[str], Any], seconds: float):
         self._say, self._seconds = say, seconds
         self._started = self._last = monotonic()
+        self._where, self._ended = "", Event()
+        self._thread = Thread(target=self._break_silence, daemon=True)
 
-    def __call__(self, done: int | None, n_steps: int, task: str) -> None:
-        now = monotonic()
-        if done is not None and now - self._last >= self._seconds:
-            self._last = now
-            self._say(f"{task} {done} of at most {n_steps}, after {now - self._started:.0f} s")
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def listen_to(self, estimator: Any) -> None:
+        """Hear of each of its steps, and pass on few."""
+        estimator._count_steps = self._heard
+
+    def _heard(self, done: int | None, n_steps: int, task: str) -> None:
+        if done is None:
+            return
+        self._where = f"{task} {done} of at most {n_steps}"
+        if monotonic() - self._last >= self._seconds:
+            self._tell(self._where)
+
+    def _break_silence(self) -> None:
+        while not self._ended.wait(1.0):
+            if self._where and monotonic() - self._last >= SILENCE:
+                self._tell(f"still at work, {self._where} done")
+
+    def _tell(self, where: str) -> None:
+        self._last = monotonic()
+        self._say(f"{where}, after {self._last - self._started:.0f} s")
 
 
 class Progress:

@@ -10,13 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 import numpy as np
 
-from .._progress import count_on, mutter_on
+from .._progress import Muttering, count_on
 from .._writing import refuse_unwritable, write
 from ..report.evaluation import to_text
 from ..report.phrases import held
@@ -68,6 +69,15 @@ def fit(options: argparse.Namespace) -> None:
 
 
 def _fitted(options: argparse.Namespace) -> Model:
+    with Muttering(aside, OFTEN) as muttering:
+        return _fitted_while(muttering, options)
+
+
+def _fitted_while(muttering: Muttering, options: argparse.Namespace) -> Model:
+    if options.json:
+        watch = muttering.listen_to
+    else:
+        watch = partial(_count if is_large(options.data) else _watch, muttering)
     return Model.fit(
         options.data,
         options.target,
@@ -90,7 +100,7 @@ def _fitted(options: argparse.Namespace) -> Model:
         minutes=options.minutes,
         random_state=options.seed,
         say=quiet if options.json else say,
-        watch=_mutter if options.json else _count if is_large(options.data) else _watch,
+        watch=watch,
     )
 
 
@@ -123,23 +133,18 @@ def _show_fitted(model: Model, asked: int | None) -> None:
         print("\nFor short IF–THEN rules instead of linear functions, add --conditions 3.")
 
 
-def _watch(estimator: Any) -> None:
+def _watch(muttering: Muttering, estimator: Any) -> None:
     """Show progress: on a terminal as a bar, or without one as a counter, and elsewhere as a line now and then."""
     if not (sys.stdout.isatty() and _has_bar(estimator)):
-        _count(estimator)
+        _count(muttering, estimator)
 
 
-def _count(estimator: Any) -> None:
+def _count(muttering: Muttering, estimator: Any) -> None:
     """Show progress without a bar, which knows nothing of passes over blocks of rows."""
     if sys.stderr.isatty():
         count_on(estimator, sys.stderr)
     else:
-        _mutter(estimator)
-
-
-def _mutter(estimator: Any) -> None:
-    """Say now and then how far it is, beside what is printed."""
-    mutter_on(estimator, aside, OFTEN)
+        muttering.listen_to(estimator)
 
 
 def _has_bar(estimator: Any) -> bool:
