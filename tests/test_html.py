@@ -513,3 +513,15 @@ def test_columns_may_be_called_anything(opened):
     page = opened(rules)
     found = page.evaluate("x => window.sessc.predict(x)", [0.5, 1.0, 2.0])
     np.testing.assert_allclose(found["outputs"], rules([[0.5, 1.0, 2.0]]), rtol=1e-12)
+
+
+def test_one_begins_with_what_is_commonest(opened, rng):
+    """Which of a category may be a missing cell."""
+    pandas = pytest.importorskip("pandas")
+    cells = rng.choice(["red", "blue"], 300).astype(object)
+    X = pandas.DataFrame({"colour": cells, "size": rng.normal(size=300)})
+    y = (X["size"] > 0) ^ (cells == "red")
+    for share, value in ((0.1, "0"), (0.8, "")):
+        cells[rng.random(300) < share] = None
+        page = opened(TSKClassifier(2, refine=20, random_state=0).fit(X.assign(colour=cells), y).rules_)
+        assert page.locator("#inputs select").first.input_value() == value

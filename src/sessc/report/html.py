@@ -60,6 +60,7 @@ def to_html(
         "unit": UNITS.get(type(rules.link), "The answer is the sum of what rules add."),
         "terms": MAX_TERMS,
         "typical": rules.typical.tolist(),
+        "unknown": _begun_unknown(rules),
     }
     pieces = {
         "title": html.escape(title or f"Rules for {' '.join(rules.target_name.split())}"),
@@ -132,6 +133,15 @@ def _numbers(rules: RuleBase, j: int, column: Number) -> dict[str, Any]:
         "shown": shown_range(rules, j),
         "step": step(rules, j),
     }
+
+
+def _begun_unknown(rules: RuleBase) -> list[int]:
+    """Columns of which one begins with a missing cell: it is commoner than any level."""
+    if rules.summary is None:
+        return []
+    missing = [rules.summary.share_missing(j) for j in range(rules.n_features)]
+    levels = enumerate(rules.summary.levels)
+    return [j for j, n in levels if len(n) and missing[j] > (1 - missing[j]) * np.max(n) / np.sum(n)]
 
 
 def _sentence(rules: RuleBase, r: int, said: Sentence) -> dict[str, Any]:

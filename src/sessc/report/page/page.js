@@ -365,7 +365,8 @@ function arrange() {
 /* What if. */
 
 let now = null, later = null;
-const x = [...data.typical];
+const atFirst = data.typical.map((value, j) => data.unknown.includes(j) ? null : value);
+const x = [...atFirst];
 const rowOf = (...parts) => make("div", { class: "feature" }, ...parts);
 const controls = columns.map((column, j) => column.levels ? listOf(column, j) : sliderOf(column, j));
 
@@ -432,7 +433,7 @@ function set(j, value, source) {
 
 function start() {
   const chosen = Number(byId("start").value);
-  (chosen < 0 ? data.typical : data.examples[chosen].values).forEach((value, j) => { x[j] = value; controls[j].show(value); });
+  (chosen < 0 ? atFirst : data.examples[chosen].values).forEach((value, j) => { x[j] = value; controls[j].show(value); });
   refresh();
 }
 
