@@ -512,7 +512,7 @@ def test_it_is_said_that_classes_weigh_the_same(rng):
     balanced = Model.fit(dict(table), "y", n_rules=1)
     notes = balanced.notes
     [said] = [note for note in notes if "weigh" in note]
-    assert said.endswith("fraud, but all classes weigh the same: probabilities are as if they were equally common")
+    assert said.endswith("fraud, but all classes weigh the same in learning")
     as_they_come = Model.fit(dict(table), "y", n_rules=1, class_weight=None)
     notes = as_they_come.notes
     assert any("common classes weigh more" in note for note in notes)

@@ -8,7 +8,7 @@ from sessc import RuleBase, TSKClassifier, TSKRegressor
 from sessc.rows.columns import Number
 from sessc.rules.conditions import grades, read_condition
 from sessc.rules.links import Proportions
-from sessc.rules.wording import number
+from sessc.rules.wording import condition, number
 
 
 @pytest.fixture
@@ -262,7 +262,8 @@ def test_sets_are_told_by_their_levels(rng, adds, unknown, text):
     rules = TSKClassifier(2, random_state=0).fit(X, rng.integers(2, size=300)).rules_
     linear, missing = np.array(rules.linear), np.array(rules.unknown)
     linear[0, 1:], missing[0, 0] = adds, unknown
-    asked = replace(rules, linear=linear, unknown=missing).to_text().split("\n\n")[1]
+    heard = replace(rules.summary, reach=None)  # which rows rules counted most for before they were changed
+    asked = replace(rules, linear=linear, unknown=missing, summary=heard).to_text().split("\n\n")[1]
     assert text in [line[7:] for line in asked.splitlines()]
 
 
@@ -292,3 +293,60 @@ def test_many_levels_are_counted_where_not_all_is_shown(rng):
     assert "x0 is t0, t1, t2, t3 or one of 3 others\n" in str(asked)
     most = asked.with_condition(1, "x0", among=[f"t{k}" for k in (*range(8), 10, 11)])
     assert "x0 is neither t8 nor t9\n" in str(most)
+
+
+def places_of_many(rng):
+    """A table whose rules incline to some of many places without asking for them."""
+    pd = pytest.importorskip("pandas")
+    n = 900
+    places, steps = np.asarray([f"place {k}" for k in range(30)]), rng.normal(size=30)
+    place, size, cars = rng.integers(30, size=n), rng.normal(size=n), rng.poisson(1.2, size=n)
+    X = pd.DataFrame(
+        {"place": places[place], "size": size, "cars": cars, "gone": np.where(size > 1, np.nan, cars)}
+    )
+    return X, (size + 0.5 * steps[place] - 0.3 * cars + 0.7 * rng.normal(size=n) > 0).astype(int)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_most_rows_that_a_rule_counts_most_for_are_as_it_is_read(rng, seed):
+    """By how much it counts: nine of ten of them about numbers, and half about levels."""
+    X, y = places_of_many(rng)
+    rules = TSKClassifier(6, refine=100, conditions=3, random_state=seed).fit(X, y).rules_
+    firing = rules.firing(X)
+    own = np.where(firing == firing.max(axis=1, keepdims=True), firing, 0.0)
+    cells = rules.cells(X)
+    for r, column in zip(*np.nonzero(rules.asks), strict=True):
+        met = np.average(grades(rules, r, column, cells[:, column]) >= 0.5, weights=own[:, r])
+        assert met >= (0.5 if rules.layout.levels[column] else 0.9)
+
+
+def test_what_is_never_missing_is_never_called_unknown(rng):
+    X, y = places_of_many(rng)
+    rules = TSKClassifier(3, refine=20, random_state=0).fit(X[["size", "cars"]], y).rules_
+    far_down = replace(rules.summary, reach=np.full((3, 2), -50.0))
+    for r in range(3):
+        told = condition(replace(rules, summary=far_down), r, 0)
+        assert "rather" in told
+        assert "known" not in told
+
+
+def test_an_unknown_cell_that_half_of_the_rows_have_is_named(rng):
+    """However the half is rounded."""
+    X, y = places_of_many(rng)
+    rules = TSKClassifier(2, refine=20, random_state=0).fit(X[["gone", "size"]], y).rules_
+    unknown, linear, precisions = (np.array(part) for part in (rules.unknown, rules.linear, rules.precisions))
+    linear[0, 0], precisions[0, 0] = -3.0, 0.0
+    for below in rng.uniform(0.1, 4.0, size=200):
+        unknown[0, 0] = -below
+        reach = np.array([[-below, np.inf]] * 2)
+        asked = replace(rules, unknown=unknown, linear=linear, precisions=precisions)
+        told = condition(replace(asked, summary=replace(rules.summary, reach=reach)), 0, 0)
+        assert told.endswith(", or unknown")
+
+
+@pytest.mark.parametrize(("at_least", "text"), [(0.02, "cars is at least 1"), (2.0, "cars is at least 2")])
+def test_a_limit_says_more_than_what_everybody_has(rng, at_least, text):
+    X, y = places_of_many(rng)
+    rules = TSKClassifier(2, refine=20, random_state=0).fit(X[["size", "cars"]], y).rules_
+    asked = rules.with_condition(1, "cars", at_least=at_least)
+    assert condition(asked, 0, 1, words=False) == text

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..rules.evaluation import Curve, Evaluation
-from ..rules.wording import count
+from ..rules.wording import count, percent
 from .phrases import held_for
 
 __all__ = ["EvaluationDisplay", "meaning", "measure_table", "to_text"]
@@ -60,7 +60,7 @@ def _common(found: Evaluation) -> str:
     if found.classes is None or found.shares is None or len(found.classes) > 4:
         return ""
     shares = zip(found.classes, found.shares, strict=True)
-    return f" ({', '.join(f'{label} {100 * share:.2g} %' for label, share in shares)})"
+    return f" ({', '.join(f'{label} {percent(share)}' for label, share in shares)})"
 
 
 def _looked_for(found: Evaluation) -> str:

@@ -133,8 +133,9 @@ def _reasons(explanation: Explanation, r: int) -> list[str]:
 
 def _terms(explanation: Explanation, r: int) -> list[str]:
     """What a linear rule adds, taken apart."""
-    constant, *terms = explanation.contributions[r]
-    parts = [(_given(explanation, j), term) for j, term in enumerate(terms)]
+    rules, (constant, *terms) = explanation.rules, explanation.contributions[r]
+    moves = [rules.consequents[r, 1 + rules.layout.features_of(j)].any() for j in range(rules.n_features)]
+    parts = [(_given(explanation, j), term) for j, term in enumerate(terms) if moves[j]]
     parts.sort(key=lambda part: -float(np.ptp(part[1]) if len(constant) > 1 else abs(part[1][0])))
     lines = [f"  average values {_adds(explanation, constant, 2)}"]
     lines += [f"  {what} {_adds(explanation, term)}" for what, term in parts[:FEW]]

@@ -13,7 +13,19 @@ from ..rules.base import RuleBase
 from ..rules.conditions import impacts, origin
 from ..rules.evidence import Evidence
 from ..rules.links import Proportions, Softmax
-from ..rules.wording import MANY, amount, condition, count, day, number, odds, one_line, output_names, quoted
+from ..rules.wording import (
+    MANY,
+    amount,
+    condition,
+    count,
+    day,
+    number,
+    odds,
+    one_line,
+    output_names,
+    percent,
+    quoted,
+)
 
 __all__ = [
     "UNITS",
@@ -79,7 +91,10 @@ def _share(rules: RuleBase, r: int) -> str:
         return ""
     if summary.evidence is None:
         return f"{100 * summary.support[r]:.0f} % of the data"
-    return f"counts most for {summary.evidence.governed[r]:.6g} of {summary.evidence.weight:.6g} rows"
+    governed, weight = summary.evidence.governed[r], summary.evidence.weight
+    if weight != round(weight):  # rows were weighed, and what they weigh is no number of rows
+        return f"counts most for {percent(governed / weight)} of the rows, by weight"
+    return f"counts most for {governed:.6g} of {weight:.6g} rows"
 
 
 def seen(rules: RuleBase, r: int) -> str:
@@ -119,12 +134,12 @@ def priors(rules: RuleBase) -> str:
     if np.abs(summary.prior - summary.shares).max() < 0.01:
         return ""
     common = ", ".join(
-        f"{name} {100 * share:.2g} %" for name, share in zip(output_names(rules), summary.shares, strict=True)
+        f"{name} {percent(share)}" for name, share in zip(output_names(rules), summary.shares, strict=True)
     )
     if np.ptp(summary.prior) < 0.01:
         return f"Classes weigh the same: probabilities are as if all were equally common. In the data: {common}."
     as_if = ", ".join(
-        f"{name} {100 * share:.2g} %" for name, share in zip(output_names(rules), summary.prior, strict=True)
+        f"{name} {percent(share)}" for name, share in zip(output_names(rules), summary.prior, strict=True)
     )
     return f"Classes were weighed: probabilities are as if there were {as_if}. In the data: {common}."
 
@@ -141,7 +156,7 @@ def held_for(labels: Sequence[str], prior: np.ndarray) -> str:
     if np.ptp(prior) < 0.01:
         return "are as if all classes were equally common"
     named = np.argsort(-prior, kind="stable")[:MANY] if len(labels) > MANY + 1 else np.arange(len(labels))
-    common = [f"{labels[c]} {100 * prior[c]:.2g} %" for c in named]
+    common = [f"{labels[c]} {percent(prior[c])}" for c in named]
     rest = len(labels) - len(named)
     return f"hold where there are {', '.join(common)}" + (f", and {rest} more classes" if rest else "")
 

@@ -34,8 +34,11 @@ __all__ = [
 ]
 
 HALF = np.log(2.0)
-OWN = 0.9
-"""The share of the rows a rule speaks for that fit each of its conditions as it is read, at least."""
+OWN, OWN_LEVELS = 0.9, 0.5
+"""The share of the rows a rule speaks for that fit each of its conditions as it is read, at least: about numbers,
+and about levels, of which the next is another thing and not a little more of the same."""
+LOWERED = HALF * (1 - 1e-9)
+"""How far below the top a grade of a half is, rounding included."""
 COMMON = 0.01
 """Levels that a smaller share of the data has do not decide what a condition is measured from."""
 REACH = 3.0
@@ -146,13 +149,12 @@ def top(rules: RuleBase, r: int, column: int) -> float:
     """The addition of a condition that has the grade one, and so has what is above it.
 
     It is the largest where the data are. But many steep conditions together can leave the rows that a rule speaks
-    for far from the largest of any of them: then it is what makes nine tenths of these rows fit by a half or more.
+    for far from the largest of any of them: then it is what makes nine tenths of these rows fit by a half or more,
+    or half of them where a condition names levels.
     """
     best = _largest(rules, r, column)
     reach = None if rules.summary is None else rules.summary.reach
-    if reach is None or rules.layout.levels[column]:  # levels have no slope to be far down on
-        return best
-    return min(best, float(reach[r, column]) + HALF)
+    return best if reach is None else min(best, float(reach[r, column]) + LOWERED)
 
 
 def _largest(rules: RuleBase, r: int, column: int) -> float:
@@ -174,9 +176,10 @@ def _center(rules: RuleBase, r: int, column: int, d: int) -> float:
 
 
 def reach_of(rules: RuleBase, cells: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """What nine tenths of the rows on which each rule counts most have its conditions add, at least, (R, J).
+    """What most of the rows on which each rule counts most have its conditions add, at least, (R, J).
 
-    Of a rule that nowhere counts most, of all rows by how much it counts.
+    Most are nine tenths, and half of them about levels. Of a rule that nowhere counts most, of all rows by how
+    much it counts.
     """
     firing = rules.firing(Cells(cells)) * weight[:, None]
     first = firing * (firing == firing.max(axis=1, keepdims=True))
@@ -186,7 +189,8 @@ def reach_of(rules: RuleBase, cells: np.ndarray, weight: np.ndarray) -> np.ndarr
         adds = additions(rules, r, column, cells[:, column])
         order = np.argsort(adds, kind="stable")
         share = np.cumsum(own[order, r])
-        found[r, column] = adds[order[np.searchsorted(share, (1 - OWN) * share[-1])]]
+        most = OWN_LEVELS if rules.layout.levels[column] else OWN
+        found[r, column] = adds[order[np.searchsorted(share, (1 - most) * share[-1])]]
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..rows.columns import Category, Column, Number
 from .base import RuleBase
-from .conditions import HALF, Reading, asks, grades, is_whole, places, read_condition, shown_range
+from .conditions import HALF, Reading, additions, asks, grades, is_whole, places, read_condition, shown_range
 from .summary import Summary
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "odds",
     "one_line",
     "output_names",
+    "percent",
     "quoted",
     "unheard_of",
 ]
@@ -63,9 +64,10 @@ def condition(rules: RuleBase, r: int, column: int, words: bool = True, most: in
     if not asks(rules, r, column):
         return f"{name} may be anything"
     missing = 0.0 if rules.summary is None else rules.summary.share_missing(column)
-    if read.worst >= 0.5 and (missing or read.worst == 1.0) and not 0.5 <= read.unknown <= 2.0:
+    all_alike = not np.ptp(additions(rules, r, column, places(rules, column)))
+    if read.worst >= 0.5 and (missing or all_alike) and not 0.5 <= read.unknown <= 2.0:
         return f"{name} is {'known' if read.unknown < 0.5 else 'unknown'}"
-    if read.worst == 1.0:
+    if all_alike:
         return f"{name} is rather {'known' if read.unknown < 1.0 else 'unknown'}"
     asked = _known(rules, r, column, read, words, most)
     if read.worst >= 0.5 or not missing or read.unknown < 0.5:
@@ -96,8 +98,8 @@ def _set(rules: RuleBase, r: int, column: int, read: Reading, what: Category, mo
     labels = what.labels
     out = [k for k in range(what.n_levels) if k not in read.levels]
     if read.worst >= 0.5 and not out:
-        found = grades(rules, r, column, np.arange(what.n_levels))
-        best = [k for k in read.levels if found[k] >= np.sqrt(found.min())]
+        adds = additions(rules, r, column, np.arange(what.n_levels))
+        best = [k for k in read.levels if adds[k] >= (adds.max() + adds.min()) / 2]
         return f"rather {listed([labels[k] for k in best], most)}"
     is_pooled = what.pool is not None and what.n_levels - 1 in out
     if is_pooled or len(read.levels) < 2 * len(out) + 1 + (len(out) < 3):
@@ -126,16 +128,14 @@ def quoted(label: str) -> str:
 
 def _one_of_two(rules: RuleBase, r: int, column: int, values: np.ndarray) -> str:
     """The better of two numbers, of which there are no others."""
-    found = grades(rules, r, column, values)
-    text = f"{values[int(np.argmax(found))]:g}"
-    return text if found.min() < 0.5 else f"rather {text}"
+    text = f"{values[int(np.argmax(additions(rules, r, column, values)))]:g}"
+    return text if grades(rules, r, column, values).min() < 0.5 else f"rather {text}"
 
 
 def _inclined(rules: RuleBase, r: int, column: int, what: Number) -> str:
     """Where a condition that excludes nothing is met best."""
     looked_at = places(rules, column)
-    found = grades(rules, r, column, looked_at)
-    best = int(np.argmax(found))
+    best = int(np.argmax(additions(rules, r, column, looked_at)))
     if 0.1 < best / (len(looked_at) - 1) < 0.9:
         return f"about {_value(looked_at[best], np.ptp(looked_at) / 5, what)}"
     return _of_kind("low" if best < len(looked_at) / 2 else "high", what)
@@ -143,8 +143,14 @@ def _inclined(rules: RuleBase, r: int, column: int, what: Number) -> str:
 
 def _limits(rules: RuleBase, r: int, column: int, read: Reading, what: Number) -> str:
     """Between, at least or at most which numbers a condition is met by a half or more."""
-    unit = _resolution(rules, column, read)
-    return limit(what, *(None if end is None else _value(end, unit, what) for end in (read.low, read.high)))
+    unit, (least, most) = _resolution(rules, column, read), shown_range(rules, column)
+    low, high = (None if end is None else _value(end, unit, what) for end in (read.low, read.high))
+    if is_whole(rules, column) and not what.is_date:  # everybody has at least none
+        if low is not None and read.low is not None and float(low) <= least:
+            low = f"{np.ceil(read.low):.0f}"
+        if high is not None and read.high is not None and float(high) >= most:
+            high = f"{np.floor(read.high):.0f}"
+    return limit(what, low, high)
 
 
 def limit(what: Column, low: str | None, high: str | None) -> str:
@@ -257,6 +263,14 @@ def number(value: float, resolution: float) -> str:
         return f"{value:.{max(places, 0)}f}"
     digits = int(np.floor(np.log10(abs(value)))) + places if value else 0
     return f"{value:.{min(max(digits, 0), MOST_DIGITS)}e}"
+
+
+def percent(share: float) -> str:
+    """A share to two digits, and near all of it what is left to two digits."""
+    value = 100 * float(share)
+    if 99 < value < 100:
+        return f"{100 - float(f'{100 - value:.2g}'):.10g} %"
+    return f"{value:.0f} %" if value >= 10 else f"{value:.2g} %"
 
 
 def count(n: int, noun: str) -> str:

@@ -437,7 +437,7 @@ def unevenness(counts: Counter, class_weight: Any) -> list[str]:
     rare = f"{100 * least / counts.total():.2g} % of the rows are {rarest}"
     if class_weight is None:
         return [f"{rare}; common classes weigh more, so these may never be the answer"]
-    return [f"{rare}, but all classes weigh the same: probabilities are as if they were equally common"]
+    return [f"{rare}, but all classes weigh the same in learning"]
 
 
 def _notes(column: Column, cells: Sequence[str | None], known: Sequence[str | None]) -> list[str]:
