@@ -27,7 +27,7 @@ from sessc import (
 )
 from sessc.rules.links import Softmax
 from sessc.tsk.search import ALIKE, SCREEN, Fold, Trial, sharpest, simplest
-from sessc.tsk.tuning import LENGTHS
+from sessc.tsk.tuning import LENGTHS, PULLS
 
 GRID = {"gamma": (0.1, 10.0, 100.0), "beta": (0.1, 1.0)}
 WIDTHS = (0.3, "auto", 30.0)
@@ -549,3 +549,31 @@ def test_a_search_ends_with_the_best_so_far(wine):
     assert slow.untried_ == []
     plain = TSKClassifierCV([2, 3], order=0, **settings).fit(X, y)
     np.testing.assert_array_equal(slow.predict_proba(X), plain.predict_proba(X))
+
+
+def test_the_best_is_held_otherwise_as_long_as_that_helps(wine):
+    """And what is said of it is what the plain model does, on the same folds."""
+    X, y = wine
+    settings = {"order": 0, "parsimony": 0, "cv": FOLDS, "random_state": 0, "refine": 40}
+    held, found = (TSKClassifierCV([2, 4], pull=pull, **settings).fit(X, y) for pull in (1.0, "auto"))
+    before, rows = len(held.cv_results_["params"]), found.cv_results_
+    assert rows["params"][:before] == held.cv_results_["params"]
+    pulled = zip(rows["params"], rows["mean_test_score"], strict=True)
+    tried = {params["pull"]: score for params, score in pulled if "pull" in params}
+    expected, reached = [], held.best_score_
+    for pulls in PULLS:
+        for pull in pulls:
+            expected.append(pull)
+            if tried[pull] <= reached:
+                break
+            reached = tried[pull]
+        if reached > held.best_score_:
+            break
+        reached = held.best_score_
+    assert list(tried) == expected
+    assert found.best_score_ == max(held.best_score_, *tried.values())
+    for k in range(before, len(rows["params"])):
+        plain = TSKClassifier(refine=40, class_weight="balanced", faithfulness=found.faithfulness, random_state=0)
+        plain.set_params(**rows["params"][k])
+        scores = cross_val_score(plain, X, y, cv=FOLDS, scoring="balanced_accuracy")
+        np.testing.assert_allclose([rows[f"split{f}_test_score"][k] for f in range(4)], scores, atol=1e-12)

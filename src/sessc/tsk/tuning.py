@@ -92,6 +92,9 @@ LENGTHS = {0: (Limit(5), Limit(3)), 1: (Limit(terms=10), Limit(terms=5))}
 SHORTER = {0: (Limit(10), *LENGTHS[0]), 1: (Limit(10, 10), Limit(5, 5))}
 """How short constant rules and several lines are tried that would be chosen and do not fit on a screen."""
 
+PULLS = ((0.3, 0.1, 0.03), (3.0, 10.0))
+"""How the best is held less or more where it began, by default, if only the score is asked for."""
+
 N_FOLDS = 5
 """They are not repeated: training parts overlap, so that three times the work would make the standard error of a
 difference smaller by a sixth alone."""
@@ -111,7 +114,7 @@ class _Searches(RuleModel):
     _ranges = {
         "order": or_auto(ORDER),
         "refine": REFINE,
-        "pull": PULL,
+        "pull": or_auto(PULL),
         "faithfulness": FAITHFULNESS,
         "search": one_of("auto", "staged", "joint"),
         "parsimony": NOT_NEGATIVE,
@@ -128,7 +131,7 @@ class _Searches(RuleModel):
         width_scales: Any,
         alphas: Any,
         refine: int,
-        pull: float,
+        pull: Any,
         faithfulness: float,
         conditions: Any,
         terms: Any,
@@ -236,7 +239,9 @@ class _Searches(RuleModel):
         progress.finish()
         if monotonic() >= late:
             return trials
-        return trials + self._made_short(search, trials, shapes[0], overlap)
+        if self.parsimony:
+            return trials + self._made_short(search, trials, shapes[0], overlap)
+        return trials + self._held_otherwise(search, trials, shapes[0], clusterer)
 
     def _made_short(self, search: Search, trials: list[Trial], shape: Candidate, overlap: float) -> list[Trial]:
         """What would be chosen, shorter, if it is longer than a screen and the search is free to choose."""
@@ -250,8 +255,45 @@ class _Searches(RuleModel):
         quiet = Progress(None, len(search.folds), "fold")  # it is not known before that there is more to do
         return search.shortened(chosen, limits, self._recipe(order), quiet)
 
+    def _held_otherwise(
+        self, search: Search, trials: list[Trial], shape: Candidate, clusterer: SoftSubspace
+    ) -> list[Trial]:
+        """The best, held less or more where it began as long as that helps, if the search is free to choose."""
+        if not (self.refine and _is_auto(self.pull)):
+            return []
+        best, found = highest(last_stage(trials)), list[Trial]()
+        for pulls in PULLS:
+            reached = best.mean
+            for pull in pulls:
+                found.append(self._once_more(search, best, shape, clusterer, pull))
+                if not found[-1].mean > reached:
+                    break
+                reached = found[-1].mean
+            if reached > best.mean:  # then the other way is the wrong one
+                break
+        return found
+
+    def _once_more(
+        self, search: Search, trial: Trial, shape: Candidate, clusterer: SoftSubspace, pull: float
+    ) -> Trial:
+        """A trial with another pull."""
+        same = shape | trial.params
+        its_own = {name.removeprefix("clusterer__"): value for name, value in same.items() if "__" in name}
+        limit = Limit(same.get("conditions"), same.get("terms"))
+        alone = replace(
+            search, candidates=[{}], grid=Grid([same["width_scale"]], [same["alpha"]], [limit]), staged=False
+        )
+        of_shape = clone(clusterer).set_params(n_clusters=same["n_rules"], **its_own)
+        quiet = Progress(None, search.n_steps, "fold")  # it is not known before that there is more to do
+        [found] = alone.run({}, of_shape, replace(self._recipe(same["order"]), pull=pull), quiet)
+        return replace(found, stage=trial.stage, params=trial.params | {"pull": pull})
+
+    @property
+    def _pull(self) -> float:
+        return 1.0 if _is_auto(self.pull) else self.pull
+
     def _recipe(self, order: int) -> Recipe:
-        return Recipe(order, 0.0, self.refine, self.pull, self.faithfulness)
+        return Recipe(order, 0.0, self.refine, self._pull, self.faithfulness)
 
     @property
     def _lengths_are_free(self) -> bool:
@@ -439,8 +481,9 @@ n_rules : int, list of int or "auto", default="auto"
     refine : int, default=200
         Iterations of refinement, at most; see the plain model. With 0 the search goes as the paper's does, over
         fewer values.
-    pull : float, default=1.0
-        How strongly refinement holds rules back where they began.
+    pull : float or "auto", default="auto"
+        How strongly refinement holds rules back where they began. "auto" is 1, and with ``parsimony=0`` the best
+        is tried with others, too, as long as they help.
     faithfulness : float, default={faithfulness}
         What it costs in refinement that a rule by itself says something else than what happens where it fires.
     conditions : float, list, None or "auto", default="auto"
@@ -529,7 +572,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
         width_scales: Any = "auto",
         alphas: Any = "auto",
         refine: int = 200,
-        pull: float = 1.0,
+        pull: Any = "auto",
         faithfulness: float = 0.2,
         conditions: Any = "auto",
         terms: Any = "auto",
@@ -571,7 +614,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
     def _plain(self, seed: Any) -> TSKClassifier:
         return TSKClassifier(
             refine=self.refine,
-            pull=self.pull,
+            pull=self._pull,
             faithfulness=self.faithfulness,
             clusterer=self.clusterer,
             class_weight=self.class_weight,
@@ -609,7 +652,7 @@ class TSKRegressorCV(_Searches, ValueAnswers):
         width_scales: Any = "auto",
         alphas: Any = "auto",
         refine: int = 200,
-        pull: float = 1.0,
+        pull: Any = "auto",
         faithfulness: float = 0.03,
         conditions: Any = "auto",
         terms: Any = "auto",
@@ -649,7 +692,7 @@ class TSKRegressorCV(_Searches, ValueAnswers):
     def _plain(self, seed: Any) -> TSKRegressor:
         return TSKRegressor(
             refine=self.refine,
-            pull=self.pull,
+            pull=self._pull,
             faithfulness=self.faithfulness,
             clusterer=self.clusterer,
             standardize=self.standardize,
