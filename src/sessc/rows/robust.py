@@ -16,7 +16,7 @@ from .base import Rows
 from .columns import few
 from .extent import Extent, measure, seen_from
 from .layout import Layout
-from .sample import sample
+from .sample import by_size, sample
 
 __all__ = ["LONGEST", "centered", "quantiles_of", "robust"]
 
@@ -80,7 +80,7 @@ def _held(rows: Rows, limits: tuple[np.ndarray, np.ndarray]) -> Rows:
 
 def quantiles_of(rows: Rows, shares: Sequence[float]) -> list[np.ndarray]:
     """The values of each column that such shares of the rows lie below."""
-    picked = sample(rows, SIZE, seed=0)
+    picked = sample(by_size(rows), SIZE, seed=0)
     order = np.argsort(picked.X, axis=0, kind="stable")
     values = np.take_along_axis(picked.X, order, axis=0)
     counts = np.where(np.isnan(values), 0.0, picked.weight[order])

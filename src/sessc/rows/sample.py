@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from .target import Target
 
 __all__ = [
     "Sample",
+    "by_size",
     "hashed",
     "in_own_order",
     "labelled_rows",
@@ -67,7 +69,7 @@ def some_rows(rows: Rows, most: int) -> tuple[np.ndarray, np.ndarray, int]:
     thinned = rows.thinned(most)
     if thinned is not None and rows.n_rows is not None:
         return *thinned, rows.n_rows
-    picked = sample(rows, min(most, FEW_ROWS), seed=0)
+    picked = sample(by_size(rows), min(most, FEW_ROWS), seed=0)
     return picked.X, picked.weight, rows.sum(_count)
 
 
@@ -77,8 +79,7 @@ def _count(samples: Samples) -> int:
 
 def sample(rows: Rows, size: int, seed: int) -> Sample:
     """At most so many distinct rows, as users gave them, but for cells that are held at limits."""
-    # Hashes see raw values: a mean subtracted first would differ in its last bit with the order of the rows.
-    return _as_compared(rows).sum(partial(_sample_block, size, seed, _origin(rows)))
+    return _as_compared(rows).sum(partial(_sample_block, size, seed, _ruler(rows)))
 
 
 def seen_alike(picked: Sample, rows: Rows) -> ArrayRows:
@@ -90,15 +91,77 @@ def seen_alike(picked: Sample, rows: Rows) -> ArrayRows:
 
 def labelled_sample(rows: Rows, size: int, seed: int) -> Sample:
     """The same with labels, codes of classes or numbers, as one more column before the others."""
-    return _as_compared(rows).sum(partial(_labelled_block, size, seed, _origin(rows)))
+    return _as_compared(rows).sum(partial(_labelled_block, size, seed, _ruler(rows)))
 
 
 def _as_compared(rows: Rows) -> Rows:
     return rows.as_given().clipped(rows.limits)
 
 
-def _origin(rows: Rows) -> Array | None:
-    return None if rows.limits is None else rows.limits[0]
+class _Ruler(NamedTuple):
+    """How cells are measured before they are hashed.
+
+    Nothing is rounded: a mean subtracted, or a spread divided by, would differ in last bits with the rows' order.
+    """
+
+    origin: Array | None
+    """Where each column begins: one that is held at a single value is zero, and changes no hash."""
+    unit: Array | None
+    """Powers of two, so that rows whose formulas have a unit of their own are the same in any other."""
+
+    def __call__(self, X: Array) -> Array:
+        xp = array_namespace(X)
+        if self.origin is not None:
+            X = X - xp.where(xp.isfinite(self.origin), self.origin, xp.zeros_like(self.origin))
+        X = xp.astype(X, xp.float64)
+        return X if self.unit is None else X / self.unit
+
+    def beside_labels(self) -> _Ruler:
+        """The same for cells with a label before them, which stays as it is."""
+        origin, unit = self
+        return _Ruler(_with_first(0.0, origin), _with_first(1.0, unit))
+
+
+def _with_first(value: float, part: Array | None) -> Array | None:
+    if part is None:
+        return None
+    xp = array_namespace(part)
+    return xp.concat([xp.full_like(part[:1], value), part])
+
+
+def _ruler(rows: Rows) -> _Ruler:
+    origin = None if rows.limits is None else rows.limits[0]
+    return _Ruler(origin, None if rows.scale is None else like(_power_of_two(to_numpy(rows.scale)), rows.scale))
+
+
+def _power_of_two(size: np.ndarray) -> np.ndarray:
+    """The one that is about this large, for each of some numbers; one for zero."""
+    # Variances that are whole numbers, and their halves, lie far enough from where the answer changes.
+    exponent = np.floor(np.log2(np.where(size > 0, size, 1.0).astype(float)) + 0.45)
+    return np.ldexp(1.0, exponent.astype(int))
+
+
+def by_size(rows: Rows) -> Rows:
+    """Rows that have no unit yet, in units of their largest numbers; codes of levels as they are."""
+    largest = _as_compared(rows).sum(_largest).values
+    numbers = True if rows.levels is None else np.asarray(rows.levels) == 0
+    return rows.standardized(rows.center, rows.at_home(np.where(numbers, largest, 1.0)))
+
+
+@dataclass(frozen=True)
+class _Largest:
+    """The largest of numbers, whatever their sign, in each column; that of two sets of rows is the larger."""
+
+    values: np.ndarray
+
+    def __add__(self, other: _Largest) -> _Largest:
+        return _Largest(np.maximum(self.values, other.values))
+
+
+def _largest(samples: Samples) -> _Largest:
+    xp, X = array_namespace(samples.X), samples.X
+    known = xp.where(xp.isnan(X), scalar(0.0, X), xp.abs(X))
+    return _Largest(to_numpy(xp.max(known, axis=0)).astype(float))
 
 
 def labelled_rows(given: Rows, coded: Rows, target: Target, size: int) -> ArrayRows:
@@ -107,7 +170,7 @@ def labelled_rows(given: Rows, coded: Rows, target: Target, size: int) -> ArrayR
     Parameters
     ----------
     given, coded : Rows
-        All rows, with labels as they were given, and as the target writes them.
+        All rows, with labels as they were given, and as the target writes them in units of their own.
     target : Target
     size : int
     """
@@ -121,39 +184,40 @@ def labelled_rows(given: Rows, coded: Rows, target: Target, size: int) -> ArrayR
 def in_own_order(given: Rows, coded: Rows, target: Target, seed: int) -> Rows:
     """All rows in an order that their values decide, in memory: the same in whatever order they come."""
     rows, weight = _with_numbers(given, coded, target), given.stored().weight
-    keys = to_numpy(_as_compared(rows).map(partial(_labelled_keys, seed, _origin(rows))))
+    keys = to_numpy(_as_compared(rows).map(partial(_labelled_keys, seed, _ruler(rows))))
     order = np.lexsort((keys,) if weight is None else (to_numpy(weight), keys))
     return given.taken(order)
 
 
 def _with_numbers(given: Rows, coded: Rows, target: Target) -> Rows:
     """Rows with labels that are numbers, the same to the last bit in any order of rows."""
-    return given.clipped(coded.limits) if target.labels is None else coded
+    if target.labels is not None:
+        return coded
+    return given.clipped(coded.limits).standardized(coded.center, coded.scale)
 
 
-def _labelled_block(size: int, seed: int, origin: Array | None, samples: Samples) -> Sample:
-    wide, origin = _with_labels(samples, origin)
-    return _sample_block(size, seed, origin, Samples(wide, weight=samples.weight))
+def _labelled_block(size: int, seed: int, ruler: _Ruler, samples: Samples) -> Sample:
+    wide = Samples(_with_labels(samples), weight=samples.weight)
+    return _sample_block(size, seed, ruler.beside_labels(), wide)
 
 
-def _labelled_keys(seed: int, origin: Array | None, samples: Samples) -> Array:
-    return _keys(*_with_labels(samples, origin), seed)
+def _labelled_keys(seed: int, ruler: _Ruler, samples: Samples) -> Array:
+    return hashed(ruler.beside_labels()(_with_labels(samples)), seed)
 
 
-def _with_labels(samples: Samples, origin: Array | None) -> tuple[Array, Array | None]:
-    """Labels, codes of classes or numbers, and cells side by side, and where each column begins."""
+def _with_labels(samples: Samples) -> Array:
+    """Labels, codes of classes or numbers, and cells side by side."""
     xp, labels = array_namespace(samples.X), samples.Y
     assert labels is not None
     y = labels if labels.shape[1] == 1 else array_namespace(labels).argmax(labels, axis=1)[:, None]
     X = xp.astype(samples.X, xp.float64)
-    wide = xp.concat([like(y, X), X], axis=1)
-    return wide, None if origin is None else xp.concat([xp.zeros_like(origin[:1]), origin])
+    return xp.concat([like(y, X), X], axis=1)
 
 
-def _sample_block(size: int, seed: int, origin: Array | None, samples: Samples) -> Sample:
+def _sample_block(size: int, seed: int, ruler: _Ruler, samples: Samples) -> Sample:
     X, weight = samples.X, samples.weight
     xp = array_namespace(X)
-    keys = _keys(X, origin, seed)
+    keys = hashed(ruler(X), seed)
     if X.shape[0] > size:  # only what may be chosen leaves the device
         few = keys <= xp.unique_values(keys)[:size][-1]
         keys, X, weight = keys[few], X[few], None if weight is None else weight[few]
@@ -161,14 +225,6 @@ def _sample_block(size: int, seed: int, origin: Array | None, samples: Samples) 
     weight = np.ones(len(X)) if weight is None else to_numpy(weight).astype(float)
     empty = Sample(keys[:0], X[:0], weight[:0], size)
     return empty + Sample(keys, X, weight, size)
-
-
-def _keys(X: Array, origin: Array | None, seed: int) -> Array:
-    """Hashes of cells measured from where they begin: a column held at one value is zero, and changes none."""
-    if origin is None:
-        return hashed(X, seed)
-    xp = array_namespace(X)
-    return hashed(X - xp.where(xp.isfinite(origin), origin, xp.zeros_like(origin)), seed)
 
 
 def hashed(X: Array, seed: int) -> Array:

@@ -27,7 +27,7 @@ from ..cluster.documentation import documented
 from ..cluster.ranges import COUNT, NOT_NEGATIVE, POSITIVE, Range, check_each, check_parameters, one_of, or_auto
 from ..rows.base import Rows
 from ..rows.read import in_memory, read_rows
-from ..rows.sample import in_own_order, labelled_rows
+from ..rows.sample import by_size, in_own_order, labelled_rows
 from .estimators import (
     ALPHA,
     CONDITIONS,
@@ -389,7 +389,7 @@ class _Searches(RuleModel):
         if not (self.cv is None or isinstance(self.cv, Number)):
             raise ValueError(f"cv must be None or a number of folds for rows not in memory, got {self.cv!r}.")
         target, coded = self._kind.learn(rows, None)
-        return labelled_rows(rows, coded, target, SEARCHED_ROWS)
+        return labelled_rows(rows, by_size(coded), target, SEARCHED_ROWS)
 
     def _posed(self, rows: Rows) -> Problem:
         held = bool(self.refine)
