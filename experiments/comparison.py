@@ -114,12 +114,14 @@ def support_vectors(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[Any, Size]
     return tuned(lambda seed: SVC(class_weight="balanced"), C=[1.0, 10.0, 100.0], gamma=widths)(X, y, seed)
 
 
+ANY_LENGTH = {"conditions": None, "terms": None}
+
 MODELS: dict[str, Fit] = {
-    "5 rules": rules(5, order=0),
-    "10 rules": rules(10, order=0),
-    "30 rules": rules(30, order=0),
-    "linear rules": rules(order=1),
-    "10 concise rules": rules(10, order=0, conditions=(8, 5, 3), parsimony=0.25),
+    "5 rules": rules(5, order=0, **ANY_LENGTH),
+    "10 rules": rules(10, order=0, **ANY_LENGTH),
+    "30 rules": rules(30, order=0, **ANY_LENGTH),
+    "linear rules": rules(order=1, **ANY_LENGTH),
+    "10 rules of five": rules(10, order=0, conditions=5),
     "default": rules(),
     "logistic regression": plain(logistic_regression),
     "random forest": plain(random_forest),
