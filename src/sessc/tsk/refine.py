@@ -164,7 +164,8 @@ class Moving:
         if not loss.level_is_free:
             return found
         off = (self.consequents - found.consequents).mean(axis=2, keepdims=True)
-        return replace(found, consequents=found.consequents + np.round(2.0**30 * off) / 2.0**30)
+        # Means of what was rounded lie on whole steps, halves and thirds; 0.7 of a step is none of these.
+        return replace(found, consequents=found.consequents + np.floor(2.0**30 * off + 0.3) / 2.0**30)
 
     def flat(self) -> np.ndarray:
         several = self.theta.shape[:-2]
