@@ -140,8 +140,8 @@ def _begun_unknown(rules: RuleBase) -> list[int]:
     if rules.summary is None:
         return []
     missing = [rules.summary.share_missing(j) for j in range(rules.n_features)]
-    levels = enumerate(rules.summary.levels)
-    return [j for j, n in levels if len(n) and missing[j] > (1 - missing[j]) * np.max(n) / np.sum(n)]
+    shares = [n / (np.sum(n) or 1.0) for n in rules.summary.levels]
+    return [j for j, one in enumerate(shares) if len(one) and missing[j] > (1 - missing[j]) * np.max(one)]
 
 
 def _sentence(rules: RuleBase, r: int, said: Sentence) -> dict[str, Any]:
