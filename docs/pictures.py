@@ -155,7 +155,7 @@ def settings() -> None:
 def rule() -> None:
     """A rule as it is printed, with what each part says."""
     parts = [
-        ("Rule 1 (counts most for 100 of 240 rows)", "it has the largest share of 100 training rows"),
+        ("Rule 2 (counts most for 100 of 240 rows)", "it has the largest share of 100 training rows"),
         (
             "  IF   temperature is at least 36.7 (not low)",
             "met by a half at 36.7, better above; most of the data are there",

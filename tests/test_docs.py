@@ -238,7 +238,7 @@ def test_pictures_are_described_and_small(page):
 
 
 def test_the_rule_that_is_drawn_is_the_one_of_the_readme():
-    drawn = re.findall(r'"( *(?:Rule 1|IF|AND|THEN|SEEN|answered) [^"]*)"', read(DOCS / "pictures.py"))
+    drawn = re.findall(r'"( *(?:Rule \d|IF|AND|THEN|SEEN|answered) [^"]*)"', read(DOCS / "pictures.py"))
     assert len(drawn) == 6
     assert [line for line in drawn if line.strip() not in read(README)] == []
 

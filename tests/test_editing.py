@@ -81,23 +81,28 @@ def test_support_is_unknown_after_a_change_and_words_stay(rules):
     assert "high)" in changed.to_text()
 
 
+def about_hue(rules):
+    """A rule with a bell about it."""
+    return 1 + int(np.argmax(rules.precisions[:, rules.feature_names.index("hue")]))
+
+
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
         (lambda r: r.without_rule(4), "no rule 4; rules go from 1 to 3"),
         (lambda r: r.without_rule(0), "no rule 0"),
         (lambda r: r.with_condition(1, "beer", 1.0, 1.0), "no feature 'beer'"),
-        (lambda r: r.with_condition(1, "hue", width=0.0), "width must be a positive number"),
-        (lambda r: r.with_condition(1, "hue", about=np.nan), "about must be a number"),
+        (lambda r: r.with_condition(about_hue(r), "hue", width=0.0), "width must be a positive number"),
+        (lambda r: r.with_condition(about_hue(r), "hue", about=np.nan), "about must be a number"),
         (lambda r: r.with_output(1, {"merlot": 1.0}), "each of the classes"),
         (lambda r: r.with_output(1, {"barolo": -1.0}), "zero or more"),
         (lambda r: r.with_output(1, 0.3), "each of the classes"),
         (lambda r: r.with_output(1, {"barolo": "much"}), "probabilities are numbers"),
         (lambda r: r.with_output(1, {"barolo": 10**400}), "probabilities are numbers"),
-        (lambda r: r.with_condition(1, "hue", about="high"), "about must be a number, got 'high'"),
-        (lambda r: r.with_condition(1, "hue", about=[1.0]), "about must be a number"),
-        (lambda r: r.with_condition(1, "hue", width=(1, 2)), "width must be a positive number"),
-        (lambda r: r.with_condition(1, "hue", width=True), "width must be a positive number"),
+        (lambda r: r.with_condition(about_hue(r), "hue", about="high"), "about must be a number, got 'high'"),
+        (lambda r: r.with_condition(about_hue(r), "hue", about=[1.0]), "about must be a number"),
+        (lambda r: r.with_condition(about_hue(r), "hue", width=(1, 2)), "width must be a positive number"),
+        (lambda r: r.with_condition(about_hue(r), "hue", width=True), "width must be a positive number"),
         (lambda r: r.with_condition(1, ["hue"], 1.0, 1.0), "no feature"),
         (lambda r: r.without_condition(1, None), "no feature None"),
     ],
