@@ -382,14 +382,14 @@ def test_every_short_rule_counts_most_for_some_row_or_matters(seed):
     assert not idle.all(axis=0).any()
 
 
-def test_rules_that_count_most_for_no_row_come_after_those_that_do(rng):
+def test_rules_that_count_most_for_hardly_any_row_come_after_those_that_do(rng):
     """Whoever reads from the top should meet first what decides."""
-    met = 0
+    met, hardly = 0, 3  # of sixty rows
     for seed in range(12):
         X = rng.normal(size=(60, 4))
         y = np.sign(X[:, 0]) + 0.3 * X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=60)
         rules = TSKRegressor(8, refine=60, conditions=1.5, alpha=0.01, random_state=seed).fit(X, y).rules_
         governed = rules.summary.evidence.governed[rules.n_conditions > 0]
-        assert np.all(np.diff((governed == 0).astype(int)) >= 0)
-        met += int(np.any(governed == 0))
+        assert np.all(np.diff((governed <= hardly).astype(int)) >= 0)
+        met += int(np.any(governed <= hardly))
     assert met

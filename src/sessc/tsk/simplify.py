@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._array import Array, array_namespace, like, softmax, to_numpy
+from ..rows.columns import few
 from .refine import (
     STACKED,
     Asking,
@@ -63,7 +64,8 @@ without all of these at most this much higher."""
 
 
 OTHERWISE = 1e-2
-"""The same of a rule that asks for nothing, or counts most for no row: people look for the rows it is about."""
+"""The same of a rule that asks for nothing, or counts most for hardly any row: people look for the rows it is
+about."""
 
 
 class Limit(NamedTuple):
@@ -257,11 +259,12 @@ def concise(
 def _rest_last(rules: Moving, ground: Ground, limit: Limit) -> Moving:
     """The rules in an order in which those come last that are about what is left.
 
-    These ask for nothing; before them come, of short rules, those that count most for no row and only help others.
+    These ask for nothing; before them come, of short rules, those that count most for hardly any row and only help
+    others.
     """
     last = 2 * ~ground.plan.conditions_in(rules).any(axis=1)
     if not limit.is_none:
-        last = last + (ground.rows.sum(partial(_governed, rules)) == 0)
+        last = last + ~_governs(ground, rules)
     order = np.argsort(last, kind="stable")
     if np.all(order == np.arange(len(order))):
         return rules
@@ -289,11 +292,17 @@ def _in_order(values: np.ndarray) -> np.ndarray:
     return np.argsort(np.where(finite, np.round(values / largest, 6), values), axis=None, kind="stable")
 
 
+def _governs(ground: Ground, rules: Moving) -> np.ndarray:
+    """Whether there are more than a few rows that each rule counts most for, (R,)."""
+    return ground.rows.sum(partial(_governed, rules)) > few(ground.weight) * ground.weight
+
+
 def _governed(rules: Moving, samples: Prepared) -> np.ndarray:
-    """How many rows of a block each rule counts most for, (R,)."""
+    """What the rows of a block weigh that each rule counts most for, (R,)."""
     xp = array_namespace(samples.conditions)
     strongest = xp.argmax(like(rules.theta, samples.conditions) @ samples.conditions.T, axis=0)
-    return np.bincount(to_numpy(strongest), minlength=len(rules.theta)).astype(float)
+    weight = None if samples.weight is None else to_numpy(samples.weight)
+    return np.bincount(to_numpy(strongest), weight, minlength=len(rules.theta)).astype(float)
 
 
 @dataclass(frozen=True)
@@ -434,7 +443,7 @@ class _Way:
     def without_idle(self, rules: Cut, asking: bool = True) -> Cut:
         """The rules less those that add nothing or say what another says, one after the other.
 
-        Those that ask for something and count most for some row may stay.
+        Those that ask for something and count most for some rows may stay.
         """
         full = self._loss(rules)
         while len(rules.theta) > 1:
@@ -449,9 +458,8 @@ class _Way:
         return rules
 
     def _without_one_idle(self, rules: Cut) -> Iterator[Cut]:
-        """The rules without each that asks for nothing or counts most for no row."""
-        governs = self.ground.rows.sum(partial(_governed, rules)) > 0
-        for r in np.flatnonzero(~(self.plan.conditions_in(rules).any(axis=1) & governs)):
+        """The rules without each that asks for nothing or counts most for hardly any row."""
+        for r in np.flatnonzero(~(self.plan.conditions_in(rules).any(axis=1) & _governs(self.ground, rules))):
             yield rules.without(r)
 
     def _with_one_less(self, rules: Cut) -> Iterator[Cut]:
