@@ -17,7 +17,6 @@ from matplotlib.ticker import LogLocator, NullLocator
 from . import figures  # noqa: F401  (how our figures look)
 from .comparison import EVERY, MODELS, PATH, Compared
 from .page import ROOT, Evidence, Page, PaperPage
-from .protocol import N_SPLITS
 from .results import Results
 from .statistics import paired, signed_rank
 from .tables import Scores, collect, markdown, means, paired_table
@@ -95,22 +94,13 @@ class RefinedPage(Page):
 
     def first(self, splits: int, measure: str, model: str) -> str:
         """A mean over the first splits alone."""
-        return self.between(0, splits, measure, model)
-
-    def between(self, first: int, end: int, measure: str, model: str) -> str:
-        """A mean over these splits, the last excluded."""
         name, form = COLUMNS[measure]
-        return form.format(self.comparison.mean(model, name, range(first, end)))
+        return form.format(self.comparison.mean(model, name, range(splits)))
 
     def lead(self, ours: str, theirs: str, *datasets: str) -> str:
         """One model's mean BCA less another's on the splits both have; the part that these data sets make."""
         found = self.comparison.difference(ours, theirs)
         return f"{sum(found[d].mean() for d in datasets or found) / len(found):+.2f}"
-
-    def worse(self, ours: str, theirs: str, *datasets: str) -> str:
-        """On what share of the splits of each data set a model is the worse of two, in percent."""
-        found = self.comparison.difference(ours, theirs)
-        return ", ".join(f"{100 * np.mean(found[d] < 0):.0f}" for d in datasets)
 
     def stars(self, ours: str, theirs: str) -> str:
         """The data sets on which Nadeau and Bengio's test tells two models apart, and who wins them."""
@@ -152,13 +142,6 @@ class RefinedPage(Page):
             [model, f"**{average[model]:.2f}**", *(f"{table[d][model]:.1f}" for d in table)] for model in ordered
         ]
         return markdown(["model", "average", *table], rows)
-
-    def by_data_set(self) -> str:
-        """BCA of the models that have all splits."""
-        models = [model for model in self.comparison.models if self.comparison.n_splits(model) == N_SPLITS]
-        table = means(self.comparison.scores("bca"), models)
-        rows = [[model, *(f"{table[dataset][model]:.2f}" for dataset in table)] for model in models]
-        return markdown(["model", *table], rows)
 
     def against(self, model: str, *others: str) -> str:
         """Differences on the splits both have, which the heading counts."""
