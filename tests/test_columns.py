@@ -198,6 +198,19 @@ def test_numbers_that_may_only_name_rows_are_asked_about(rng):
     assert learn({"id": [f"{k}.5" for k in numbers]})[1] == []
 
 
+@pytest.mark.parametrize("name", ["column 1", "Unnamed: 0"])
+def test_numbers_of_rows_without_a_name_are_left_out(tmp_path, rng, name):
+    """As R and pandas write them; rows drawn from a table keep theirs."""
+    numbers = [str(k) for k in 1000 + rng.permutation(40)]
+    header = "" if name == "column 1" else name
+    lines = [f"{header},age", *(f"{number},{k % 7}" for k, number in enumerate(numbers))]
+    table = read(write(tmp_path / "t.csv", "\n".join(lines)))
+    left_out = f"{name}: left out, it has no name and a different whole number in every row"
+    assert learn(table) == ({"age": NUMBERS}, [left_out])
+    measured = table | {name: [f"{k}.5" for k in numbers]}
+    assert learn(measured) == ({name: NUMBERS, "age": NUMBERS}, [])
+
+
 COLUMNS = (
     Number("age"),
     Number("visit", is_date=True),

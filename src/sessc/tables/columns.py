@@ -61,6 +61,8 @@ SURELY_DIFFERENT = 20
 """As many numbers as are different by chance alone in few columns."""
 FEW_CELLS = 3
 """Cells that are quoted in a complaint."""
+NAMELESS = re.compile(r"column \d+|Unnamed: \d+")
+"""What columns without a name are called, here and by pandas."""
 ZEROS_IN_FRONT = re.compile(r"[+-]?(0*(?=\d))?", re.ASCII)
 
 
@@ -136,7 +138,7 @@ def _judged(
     if _counts_rows(numbers, [row for row, _ in known]):
         return None, f"{name}: left out, it only counts the rows"
     if not (is_asked or is_code) and None not in numbers:
-        return NUMBERS, _names_rows(name, texts)
+        return _judged_numbers(name, texts)
     if not is_asked and None not in map(moment_in, different):
         first, *_, last = (str(moment_in(cell))[:10] for cell in different)
         return DATES, f"{name}: dates from {first} to {last}"
@@ -145,11 +147,13 @@ def _judged(
     return _judged_category(name, cells, different, 1.0 if is_asked else MOST_RARE)
 
 
-def _names_rows(name: str, texts: Sequence[str]) -> str | None:
-    """A question about numbers that may be names of rows, such as those of patients."""
+def _judged_numbers(name: str, texts: Sequence[str]) -> tuple[Kind | None, str | None]:
+    """Numbers, with a question if they may be names of rows, such as those of patients; unless they surely are."""
     if len(set(texts)) < max(len(texts), SURELY_DIFFERENT) or not all(map(str.isdecimal, texts)):
-        return None
-    return f"{name}: a different whole number in every row; does it only name them? Then skip it"
+        return NUMBERS, None
+    if NAMELESS.fullmatch(name):  # as programs write the index of a data frame
+        return None, f"{name}: left out, it has no name and a different whole number in every row"
+    return NUMBERS, f"{name}: a different whole number in every row; does it only name them? Then skip it"
 
 
 def _always(different: Sequence[str], absent: int) -> str:
