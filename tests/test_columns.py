@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sessc import Category, Model, Number, RuleBase
-from sessc.tables.cells import moment_in, number_in
+from sessc.tables.cells import listed, moment_in, number_in
 from sessc.tables.columns import CATEGORIES, DATES, NUMBERS, asked, remarks, settled, typed
 from sessc.tables.columns import learn as learn_by_column
 from sessc.tables.reading import read
@@ -409,6 +409,21 @@ def test_a_column_that_counts_rows_says_nothing():
 def test_categories_with_commas_are_quoted():
     _, [note] = learn({"town": ["Zürich, CH", "Łódź", "Zürich, CH", "Łódź"]})
     assert note == "town: 2 categories ('Zürich, CH', Łódź)"
+
+
+def test_categories_are_named_whole_or_counted():
+    wards = [f"ward of the {k}th floor" for k in range(4)]
+    assert listed(wards) == ", ".join(wards)
+    assert listed(wards, 60) == "ward of the 0th floor, ward of the 1th floor and 2 others"
+    assert listed(wards[:3], 60) == "ward of the 0th floor, ward of the 1th floor and 1 other"
+    assert listed(wards, 5) == "ward of the 0th floor and 3 others"
+    note = "Nest never seen with eggs. Not sampled, for want of blood."
+    assert listed([note, "none\nat all"]) == "'Nest never seen with eggs....', none at all"
+    assert learn({"note": [note, "x" * 99] * 8})[1] == [
+        "note: 2 categories ('Nest never seen with eggs....' and 1 other)"
+    ]
+    with pytest.raises(ValueError, match=r"'x{27}\.\.\.' in row 4"):
+        learn({"age": ["1", "2", "3", "x" * 99]})
 
 
 @pytest.mark.parametrize("cell", ["1", "+1", "-1.50", "1.", ".5", "1e5", "1E-5", "007", "-0.0"])

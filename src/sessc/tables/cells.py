@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 
 __all__ = [
     "DECIMAL_COMMA",
     "NEVER",
+    "brief",
     "code",
     "either",
     "listed",
@@ -30,6 +32,8 @@ DATED = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(\D.*)?", re.ASCII)
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 THOUSANDS = re.compile(r"[+-]?\d{1,3}([,.' ]\d{3})+([,.]\d+)?")
 NEVER = np.datetime64("NaT", "us")
+MOST_LETTERS = 30
+"""Of a cell that is quoted."""
 
 
 def number_in(cell: str) -> float | None:
@@ -70,9 +74,22 @@ def written_with_comma(cell: str) -> bool:
     return bool(DECIMAL_COMMA.fullmatch(cell) or THOUSANDS.fullmatch(cell))
 
 
-def listed(values: Sequence[str]) -> str:
-    """Categories with commas between them, and in quotes if they have their own."""
-    return ", ".join(repr(value) if "," in value else value for value in values)
+def brief(text: str) -> str:
+    """A text on one line, of which a long one has its beginning only."""
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_LETTERS else f"{line[: MOST_LETTERS - 3].rstrip()}..."
+
+
+def listed(values: Sequence[str], letters: float = math.inf) -> str:
+    """Categories with commas between them, and in quotes if they have their own.
+
+    As many as so many letters hold, and at least one, have their names; the others are counted.
+    """
+    texts = [repr(brief(value)) if "," in value else brief(value) for value in values]
+    n_named = max(sum(end - 2 <= letters for end in accumulate(len(text) + 2 for text in texts)), 1)
+    rest = len(texts) - n_named
+    named = ", ".join(texts[:n_named])
+    return f"{named} and {rest} other{'s' * (rest > 1)}" if rest > 0 else named
 
 
 def either(texts: Sequence[str]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from textwrap import shorten
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..rows.columns import Category, Column, raw_columns, settle_columns, tally
 from ..rules.wording import count
 from .cells import (
     NEVER,
+    brief,
     code,
     either,
     listed,
@@ -59,6 +59,8 @@ NO_NUMBER = frozenset({".", "-", "--", "none"})
 """What stands for a missing cell where all others are numbers or dates, and is a text like any other elsewhere."""
 SURELY_DIFFERENT = 20
 """As many numbers as are different by chance alone in few columns."""
+ON_A_LINE = 60
+"""Letters of categories that are named in a note."""
 FEW_CELLS = 3
 """Cells that are quoted in a complaint."""
 NAMELESS = re.compile(r"column \d+|Unnamed: \d+")
@@ -182,7 +184,7 @@ def _judged_category(
     note = f"{name}: {len(different)} categories"
     rare = len(different) - len(column.levels)
     if not rare:
-        return CATEGORIES, f"{note} ({shorten(listed(different), 50)})"
+        return CATEGORIES, f"{note} ({listed(different, ON_A_LINE)})"
     fate = "missing" if column.pool is None else f"one, {column.labels[-1]!r}"
     return CATEGORIES, f"{note}, of which {rare} that few rows have {'counts' if rare == 1 else 'count'} as {fate}"
 
@@ -255,7 +257,7 @@ def _refuse_others(column: Column, cells: Sequence[str | None], first: int) -> N
     kind = _kind_of(column)
     for row, cell in enumerate(cells, first):
         if cell is not None and kind.says(cell) is None:
-            where = f"row {row} has {shorten(cell, 30)!r} in column {column.name!r}"
+            where = f"row {row} has {brief(cell)!r} in column {column.name!r}"
             raise ValueError(f"{where}, which holds {kind.name}; correct the cell, or empty it if it is unknown.")
 
 
@@ -311,7 +313,7 @@ def remarks(table: Table, columns: Sequence[Column], used: Iterable[bool]) -> li
 
 def _strange(name: str, odd: Counter[str]) -> str:
     total = sum(odd.values())
-    texts = [repr(shorten(cell, 30)) for cell, _ in odd.most_common(FEW_CELLS)]
+    texts = [repr(brief(cell)) for cell, _ in odd.most_common(FEW_CELLS)]
     texts += [f"{len(odd) - FEW_CELLS} other texts"] if len(odd) > FEW_CELLS else []
     verb, they = ("holds", "it counts") if total == 1 else ("hold", "they count")
     cells = f"{count(total, 'cell')} of {name} {verb} {either(texts)}"
@@ -352,7 +354,7 @@ def slips(cells: Sequence[str | None], rows: Sequence[int], kind: Kind = NUMBERS
 
 def quoted(odd: list[tuple[int, str]]) -> str:
     """Cells with their rows, the first few of them."""
-    some = ", ".join(f"{shorten(cell, 30)!r} in row {row}" for row, cell in odd[:FEW_CELLS])
+    some = ", ".join(f"{brief(cell)!r} in row {row}" for row, cell in odd[:FEW_CELLS])
     return some + (f" and {len(odd) - FEW_CELLS} more" if len(odd) > FEW_CELLS else "")
 
 
