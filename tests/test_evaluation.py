@@ -385,6 +385,20 @@ def test_rules_are_not_useless_for_what_chance_may_have_done():
         assert bool(verdict({"rules": own, "ridge": line})) is is_said
 
 
+def test_it_is_said_that_rules_cannot_be_told_from_guessing():
+    """Of few rows held out they may look better than they are."""
+    for low, is_said in ((0.47, True), (0.5, True), (0.51, False)):
+        own = Evaluation(80, {"balanced accuracy": 0.6}, np.eye(2), intervals={"balanced accuracy": (low, 0.7)})
+        found = verdict({"rules": own})
+        assert (
+            found.endswith(f"do not tell them from guessing (balanced accuracy 0.60, {low:.2f} to 0.70).")
+            == is_said
+        )
+        assert bool(found) == is_said
+    line = Evaluation(80, {"balanced accuracy": 0.9}, np.eye(2))
+    assert verdict({"rules": own, "line": line}).startswith("Do not use these rules: a line is much better")
+
+
 def test_rules_that_are_not_faithful_are_not_to_be_taken_at_their_word():
     assert Evaluation(80, {"R²": 0.5}, faithfulness=0.4).faithful.endswith("0.4 standard deviations on average.")
     assert Evaluation(80, {"R²": 0.5}, faithfulness=1.1).faithful.endswith("but SEEN.")
