@@ -301,7 +301,9 @@ def test_tables_that_do_not_fit_are_named():
     ("cell", "moment"),
     [
         ("2020-01-31", "2020-01-31"),
+        ("2020/01/31", "2020-01-31"),
         ("2020-01-31 12:30", "2020-01-31T12:30"),
+        ("2020/01/31 12:30", "2020-01-31T12:30"),
         ("2020-01-31T12:30:15.250", "2020-01-31T12:30:15.250"),
         ("2020-01-31T12:30:15.123456789", "2020-01-31T12:30:15.123456"),
         ("2020-01-31T12:30:00Z", "2020-01-31T12:30"),
@@ -313,7 +315,7 @@ def test_dates_are_read(cell, moment):
 
 
 @pytest.mark.parametrize(
-    "cell", ["2020", "2020-1-5", "2020-02-31", "31.01.2020", "2020-01-31 x", "0123-45-67", ""]
+    "cell", ["2020", "2020-1-5", "2020/01-05", "2020-02-31", "31.01.2020", "2020-01-31 x", "0123-45-67", ""]
 )
 def test_what_is_not_written_as_a_date_is_none(cell):
     assert moment_in(cell) is None
@@ -324,6 +326,7 @@ def test_a_column_of_dates_is_one():
     kinds, notes = learn({"day": days})
     assert kinds == {"day": DATES}
     assert notes == ["day: dates from 2019-12-24 to 2021-01-01"]
+    assert learn({"day": [*days, "2019/12/25", "2022/01/01"]})[1] == ["day: dates from 2019-12-24 to 2022-01-01"]
     columns = typed({"day": days}, kinds)
     assert columns["day"].tolist()[2] is None
     assert columns["day"][0] == np.datetime64("2020-03-01")
@@ -333,6 +336,19 @@ def test_a_column_of_dates_is_one():
     with pytest.raises(ValueError, match="'2020-2-3' in row 5; write dates as 2020-01-31 or leave the cells"):
         learn({"day": [*days, "2020-2-3"]})
     assert learn({"phone": ["0123-45-67", "0123-45-68"] * 4})[0] == {"phone": CATEGORIES}
+
+
+@pytest.mark.parametrize("day", ["{:02d}/12/2019", "{}.12.19", "12/{}/2019 18:30"])
+def test_dates_that_are_not_read_are_told_apart_from_texts(day):
+    """They are left out, or categories, and it is said how to write them."""
+    days = [day.format(k) for k in range(1, 30)]
+    write_them = "; write dates as 2020-01-31 to have them read as such"
+    with pytest.raises(ValueError, match=f"day: left out, it has 29 different texts in 29 rows{write_them}"):
+        learn({"day": days})
+    kinds, [note] = learn({"day": days[:5] * 9})
+    assert kinds == {"day": CATEGORIES}
+    assert note.endswith(write_them)
+    assert write_them not in learn({"day": days[:5] * 9}, categorical=["day"])[1][0]
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,11 @@ __all__ = [
 
 WHOLE = re.compile(r"([+-]?\d+)\.0+")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
-DATE = r"\d{4}-\d\d-\d\d"
+DATE = r"\d{4}-\d\d-\d\d|\d{4}/\d\d/\d\d"
 TIME = r"\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?"
 MOMENT = re.compile(rf"({DATE})(?:[T ]({TIME})(?:Z| ?[+-]\d\d:?\d\d)?)?", re.ASCII)
-DATED = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(\D.*)?", re.ASCII)
+DAY = r"(?:0?[1-9]|[12]\d|3[01])"
+DATED = re.compile(rf"(\d{{4}}([-/.]){DAY}\2{DAY}|{DAY}([-/.]){DAY}\3(\d{{4}}|\d\d))(\D.*)?", re.ASCII)
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 THOUSANDS = re.compile(r"[+-]?\d{1,3}([,.' ]\d{3})+([,.]\d+)?")
 NEVER = np.datetime64("NaT", "us")
@@ -46,7 +47,7 @@ def moment_in(cell: str) -> np.datetime64 | None:
     """What a cell says, if that is a date such as 2020-01-31, perhaps with a time, which is that of the place."""
     found = MOMENT.fullmatch(cell)
     try:
-        return np.datetime64(f"{found[1]}T{found[2] or '00:00'}", "us") if found else None
+        return np.datetime64(f"{found[1].replace('/', '-')}T{found[2] or '00:00'}", "us") if found else None
     except ValueError:  # of a day that no month has
         return None
 
@@ -66,7 +67,7 @@ def looks_numeric(cell: str) -> bool:
 
 
 def looks_dated(cell: str) -> bool:
-    """Whether a cell is a date, or nearly one."""
+    """Whether a cell is a date, or nearly one, such as 31.1.2020."""
     return bool(DATED.fullmatch(cell))
 
 

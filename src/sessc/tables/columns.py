@@ -142,11 +142,22 @@ def _judged(
     if not (is_asked or is_code) and None not in numbers:
         return _judged_numbers(name, texts)
     if not is_asked and None not in map(moment_in, different):
-        first, *_, last = (str(moment_in(cell))[:10] for cell in different)
+        first, *_, last = (str(moment)[:10] for moment in sorted(map(moment_in, different)))  # type: ignore[type-var]
         return DATES, f"{name}: dates from {first} to {last}"
-    if not is_asked and len(different) > max(FEW_CATEGORIES, MOST_RARE * len(texts)):
-        return None, f"{name}: left out, it has {len(different)} different texts in {len(texts)} rows"
-    return _judged_category(name, cells, different, 1.0 if is_asked else MOST_RARE)
+    if is_asked:
+        return _judged_category(name, cells, different, 1.0)
+    kind, note = _judged_texts(name, cells, different, len(texts))
+    is_dated = 2 * sum(map(looks_dated, texts)) > len(texts)
+    return kind, note + "; write dates as 2020-01-31 to have them read as such" * is_dated
+
+
+def _judged_texts(
+    name: str, cells: Sequence[str | None], different: Sequence[str], n_known: int
+) -> tuple[Kind | None, str]:
+    """Categories, if texts are not too many for them."""
+    if len(different) > max(FEW_CATEGORIES, MOST_RARE * n_known):
+        return None, f"{name}: left out, it has {len(different)} different texts in {n_known} rows"
+    return _judged_category(name, cells, different, MOST_RARE)
 
 
 def _judged_numbers(name: str, texts: Sequence[str]) -> tuple[Kind | None, str | None]:
@@ -172,7 +183,7 @@ def _counts_rows(numbers: list[float | None], rows: Sequence[int]) -> bool:
 
 def _judged_category(
     name: str, cells: Sequence[str | None], different: Sequence[str], most_rare: float
-) -> tuple[Kind | None, str | None]:
+) -> tuple[Kind | None, str]:
     """Categories, if enough rows have some of them, with a note on which count by themselves."""
     [column] = settle_columns([name], tally(raw_columns(typed({name: cells}, {name: CATEGORIES})), None))
     assert isinstance(column, Category)
