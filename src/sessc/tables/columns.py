@@ -42,6 +42,7 @@ __all__ = [
     "digits",
     "kept_apart",
     "learn",
+    "may_name_rows",
     "quoted",
     "refuse_found",
     "refuse_slips",
@@ -140,7 +141,7 @@ def _judged(
     if _counts_rows(numbers, [row for row, _ in known]):
         return None, f"{name}: left out, it only counts the rows"
     if not (is_asked or is_code) and None not in numbers:
-        return _judged_numbers(name, texts)
+        return _judged_numbers(name, np.asarray(numbers, dtype=float))
     if not is_asked and None not in map(moment_in, different):
         first, *_, last = (str(moment)[:10] for moment in sorted(map(moment_in, different)))  # type: ignore[type-var]
         return DATES, f"{name}: dates from {first} to {last}"
@@ -160,13 +161,20 @@ def _judged_texts(
     return _judged_category(name, cells, different, MOST_RARE)
 
 
-def _judged_numbers(name: str, texts: Sequence[str]) -> tuple[Kind | None, str | None]:
-    """Numbers, with a question if they may be names of rows, such as those of patients; unless they surely are."""
-    if len(set(texts)) < max(len(texts), SURELY_DIFFERENT) or not all(map(str.isdecimal, texts)):
+def _judged_numbers(name: str, values: np.ndarray) -> tuple[Kind | None, str | None]:
+    """Numbers, with a question if they may be names of rows; unless they surely are."""
+    if not may_name_rows(values):
         return NUMBERS, None
     if NAMELESS.fullmatch(name):  # as programs write the index of a data frame
         return None, f"{name}: left out, it has no name and a different whole number in every row"
     return NUMBERS, f"{name}: a different whole number in every row; does it only name them? Then skip it"
+
+
+def may_name_rows(values: np.ndarray) -> bool:
+    """Whether numbers may be names of rows, such as those of patients: whole ones, and no two alike."""
+    known = values[~np.isnan(values)]
+    is_whole = np.all((known >= 0) & (known == np.round(known)))
+    return bool(is_whole and len(np.unique(known)) == len(known) >= SURELY_DIFFERENT)
 
 
 def _always(different: Sequence[str], absent: int) -> str:

@@ -19,12 +19,14 @@ from ..tsk.recipe import UselessModelWarning
 from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
 from .cells import code, listed, number_in
 from .columns import (
+    NUMBERS,
     Columns,
     Kinds,
     codes,
     digits,
     kept_apart,
     learn,
+    may_name_rows,
     quoted,
     refuse_slips,
     remedy,
@@ -209,14 +211,12 @@ def train(
         warnings.filterwarnings("ignore", message="The least populated class")  # folds can do without it
         warnings.simplefilter("ignore", UselessModelWarning)  # rows held out will tell
         learned = lesson.teach(estimator, read)
-    for note in (hurried := _hurried(estimator)):
+    for note in (late := [*_hurried(estimator), *_named(learned, lesson, read)]):
         say(f"  {note}")
     rules = _for_prior(replace(learned, target_name=target), lesson, read, prior)
     seed = random_state if isinstance(random_state, int) else 0
     asked = {"positive": label_of(rules.classes, positive), "threshold": threshold, "random_state": seed}
-    return Trained(
-        rules, flat({"rules": _judged(rules, lesson, read.columns, test, asked)}), (*read.notes, *hurried)
-    )
+    return Trained(rules, flat({"rules": _judged(rules, lesson, read.columns, test, asked)}), (*read.notes, *late))
 
 
 def _check_asked(lesson: Lesson, target: str, **asked: Any) -> None:
@@ -292,6 +292,17 @@ def _hurried(estimator: Any) -> list[str]:
         f"{len(estimator.cv_results_['params'])} candidates were compared when {estimator.minutes:g} min were over"
     )
     return [f"{tried}; not tried were rules {left}: another run may get further and choose others"]
+
+
+def _named(rules: RuleBase, lesson: Lesson, read: Read) -> list[str]:
+    """A word on columns that rules use and that may only name rows: who was asked before may have missed it."""
+    used = [name for name, one in zip(rules.feature_names, rules.used, strict=True) if one]
+    numbers = rows_of({name: read.columns[name] for name in used if read.kinds[name] is NUMBERS}, lesson.searched)
+    if not (named := [name for name, values in numbers.items() if may_name_rows(values)]):
+        return []
+    they, it = ("they", "them") if len(named) > 1 else ("it", "it")
+    name = f"only name{'s' * (len(named) == 1)} rows"
+    return [f"rules use {' and '.join(named)}: if {they} {name}, skip {it} and fit again"]
 
 
 def rows_of(columns: Columns, rows: np.ndarray) -> Columns:
