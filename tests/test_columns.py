@@ -434,11 +434,11 @@ def test_categories_are_named_whole_or_counted():
     assert listed(wards[:3], 60) == "ward of the 0th floor, ward of the 1th floor and 1 other"
     assert listed(wards, 5) == "ward of the 0th floor and 3 others"
     note = "Nest never seen with eggs. Not sampled, for want of blood."
-    assert listed([note, "none\nat all"]) == "'Nest never seen with eggs....', none at all"
+    assert listed([note, "none\nat all"]) == "'Nest never seen with eggs. Not sample...', none at all"
     assert learn({"note": [note, "x" * 99] * 8})[1] == [
-        "note: 2 categories ('Nest never seen with eggs....' and 1 other)"
+        "note: 2 categories ('Nest never seen with eggs. Not sample...' and 1 other)"
     ]
-    with pytest.raises(ValueError, match=r"'x{27}\.\.\.' in row 4"):
+    with pytest.raises(ValueError, match=r"'x{37}\.\.\.' in row 4"):
         learn({"age": ["1", "2", "3", "x" * 99]})
 
 

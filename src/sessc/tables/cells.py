@@ -33,7 +33,7 @@ DATED = re.compile(rf"(\d{{4}}([-/.]){DAY}\2{DAY}|{DAY}([-/.]){DAY}\3(\d{{4}}|\d
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 THOUSANDS = re.compile(r"[+-]?\d{1,3}([,.' ]\d{3})+([,.]\d+)?")
 NEVER = np.datetime64("NaT", "us")
-MOST_LETTERS = 30
+MOST_LETTERS = 40
 """Of a cell that is quoted."""
 
 

@@ -17,7 +17,7 @@ from ..rules.evidence import Evidence
 from ..rules.wording import count
 from ..tsk.recipe import UselessModelWarning
 from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
-from .cells import code, listed, number_in
+from .cells import code, either, listed, number_in
 from .columns import (
     NUMBERS,
     Columns,
@@ -66,6 +66,8 @@ FEW_VALUES = 20
 """A target of whole numbers with no more values than this is one of classes."""
 MOST_NAMED = 5
 """Texts that only rows held out have of which each is named."""
+KINDS = ("constant", "linear")
+"""Of rules, by their order."""
 UNEVEN = 2.0
 """Classes are worth a word if the largest has this many times the rows of the smallest."""
 
@@ -287,11 +289,12 @@ def _hurried(estimator: Any) -> list[str]:
     """What a search left out for want of time, if anything."""
     if not (untried := estimator.untried_):
         return []
-    left = ", ".join(f"{shape['n_rules']} {('constant', 'linear')[shape['order']]}" for shape in untried)
+    numbers = {kind: [str(one["n_rules"]) for one in untried if one["order"] == k] for k, kind in enumerate(KINDS)}
+    left = " and ".join(f"{either(some)} {kind} rules" for kind, some in numbers.items() if some)
     tried = (
         f"{len(estimator.cv_results_['params'])} candidates were compared when {estimator.minutes:g} min were over"
     )
-    return [f"{tried}; not tried were rules {left}: another run may get further and choose others"]
+    return [f"{tried}; not tried were {left}: another run may get further and choose others"]
 
 
 def _named(rules: RuleBase, lesson: Lesson, read: Read) -> list[str]:
