@@ -127,6 +127,20 @@ def test_rare_levels_do_not_decide_what_others_are_measured_from(rng):
     assert condition(odd, 0, 0) == "tag is a or rare"
 
 
+def test_many_levels_are_measured_from_all_of_them(rng):
+    """However common the one is that stands for those of few rows."""
+    tags = [f"place {k}" for k in range(180)] * 8 + [f"hamlet {k}" for k in range(30)]
+    X = pytest.importorskip("pandas").DataFrame({"tag": tags, "x": rng.normal(size=len(tags))})
+    rules = TSKClassifier(2, random_state=0).fit(X, rng.integers(2, size=len(tags))).rules_
+    shares = rules.summary.levels[0]
+    assert np.flatnonzero(shares >= COMMON).tolist() == [180]
+    linear, unknown = np.array(rules.linear), np.array(rules.unknown)
+    linear[0, 1:], unknown[0, 0] = np.where(np.arange(181) < 2, 0.0, -5.0), -5.0
+    asked = replace(rules, linear=linear, unknown=unknown)
+    assert len(places(asked, 0)) == 181
+    assert condition(asked, 0, 0) == "tag is place 0 or place 1"
+
+
 def test_numbers_that_hardly_vary_are_read_where_few_rows_have_them(rng):
     x = np.where(np.arange(400) % 100, 7.0, 9.0)
     X = np.column_stack([x, rng.normal(size=400)])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sessc import Category, Model, Number, RuleBase
-from sessc.tables.cells import moment_in, number_in
+from sessc.tables.cells import listed, moment_in, number_in
 from sessc.tables.columns import CATEGORIES, DATES, NUMBERS, asked, remarks, settled, typed
 from sessc.tables.columns import learn as learn_by_column
 from sessc.tables.reading import read
@@ -198,6 +198,19 @@ def test_numbers_that_may_only_name_rows_are_asked_about(rng):
     assert learn({"id": [f"{k}.5" for k in numbers]})[1] == []
 
 
+@pytest.mark.parametrize("name", ["column 1", "Unnamed: 0"])
+def test_numbers_of_rows_without_a_name_are_left_out(tmp_path, rng, name):
+    """As R and pandas write them; rows drawn from a table keep theirs."""
+    numbers = [str(k) for k in 1000 + rng.permutation(40)]
+    header = "" if name == "column 1" else name
+    lines = [f"{header},age", *(f"{number},{k % 7}" for k, number in enumerate(numbers))]
+    table = read(write(tmp_path / "t.csv", "\n".join(lines)))
+    left_out = f"{name}: left out, it has no name and a different whole number in every row"
+    assert learn(table) == ({"age": NUMBERS}, [left_out])
+    measured = table | {name: [f"{k}.5" for k in numbers]}
+    assert learn(measured) == ({name: NUMBERS, "age": NUMBERS}, [])
+
+
 COLUMNS = (
     Number("age"),
     Number("visit", is_date=True),
@@ -288,7 +301,9 @@ def test_tables_that_do_not_fit_are_named():
     ("cell", "moment"),
     [
         ("2020-01-31", "2020-01-31"),
+        ("2020/01/31", "2020-01-31"),
         ("2020-01-31 12:30", "2020-01-31T12:30"),
+        ("2020/01/31 12:30", "2020-01-31T12:30"),
         ("2020-01-31T12:30:15.250", "2020-01-31T12:30:15.250"),
         ("2020-01-31T12:30:15.123456789", "2020-01-31T12:30:15.123456"),
         ("2020-01-31T12:30:00Z", "2020-01-31T12:30"),
@@ -300,7 +315,7 @@ def test_dates_are_read(cell, moment):
 
 
 @pytest.mark.parametrize(
-    "cell", ["2020", "2020-1-5", "2020-02-31", "31.01.2020", "2020-01-31 x", "0123-45-67", ""]
+    "cell", ["2020", "2020-1-5", "2020/01-05", "2020-02-31", "31.01.2020", "2020-01-31 x", "0123-45-67", ""]
 )
 def test_what_is_not_written_as_a_date_is_none(cell):
     assert moment_in(cell) is None
@@ -311,6 +326,7 @@ def test_a_column_of_dates_is_one():
     kinds, notes = learn({"day": days})
     assert kinds == {"day": DATES}
     assert notes == ["day: dates from 2019-12-24 to 2021-01-01"]
+    assert learn({"day": [*days, "2019/12/25", "2022/01/01"]})[1] == ["day: dates from 2019-12-24 to 2022-01-01"]
     columns = typed({"day": days}, kinds)
     assert columns["day"].tolist()[2] is None
     assert columns["day"][0] == np.datetime64("2020-03-01")
@@ -320,6 +336,19 @@ def test_a_column_of_dates_is_one():
     with pytest.raises(ValueError, match="'2020-2-3' in row 5; write dates as 2020-01-31 or leave the cells"):
         learn({"day": [*days, "2020-2-3"]})
     assert learn({"phone": ["0123-45-67", "0123-45-68"] * 4})[0] == {"phone": CATEGORIES}
+
+
+@pytest.mark.parametrize("day", ["{:02d}/12/2019", "{}.12.19", "12/{}/2019 18:30"])
+def test_dates_that_are_not_read_are_told_apart_from_texts(day):
+    """They are left out, or categories, and it is said how to write them."""
+    days = [day.format(k) for k in range(1, 30)]
+    write_them = "; write dates as 2020-01-31 to have them read as such"
+    with pytest.raises(ValueError, match=f"day: left out, it has 29 different texts in 29 rows{write_them}"):
+        learn({"day": days})
+    kinds, [note] = learn({"day": days[:5] * 9})
+    assert kinds == {"day": CATEGORIES}
+    assert note.endswith(write_them)
+    assert write_them not in learn({"day": days[:5] * 9}, categorical=["day"])[1][0]
 
 
 @pytest.mark.parametrize(
@@ -396,6 +425,21 @@ def test_a_column_that_counts_rows_says_nothing():
 def test_categories_with_commas_are_quoted():
     _, [note] = learn({"town": ["Zürich, CH", "Łódź", "Zürich, CH", "Łódź"]})
     assert note == "town: 2 categories ('Zürich, CH', Łódź)"
+
+
+def test_categories_are_named_whole_or_counted():
+    wards = [f"ward of the {k}th floor" for k in range(4)]
+    assert listed(wards) == ", ".join(wards)
+    assert listed(wards, 60) == "ward of the 0th floor, ward of the 1th floor and 2 others"
+    assert listed(wards[:3], 60) == "ward of the 0th floor, ward of the 1th floor and 1 other"
+    assert listed(wards, 5) == "ward of the 0th floor and 3 others"
+    note = "Nest never seen with eggs. Not sampled, for want of blood."
+    assert listed([note, "none\nat all"]) == "'Nest never seen with eggs. Not sample...', none at all"
+    assert learn({"note": [note, "x" * 99] * 8})[1] == [
+        "note: 2 categories ('Nest never seen with eggs. Not sample...' and 1 other)"
+    ]
+    with pytest.raises(ValueError, match=r"'x{37}\.\.\.' in row 4"):
+        learn({"age": ["1", "2", "3", "x" * 99]})
 
 
 @pytest.mark.parametrize("cell", ["1", "+1", "-1.50", "1.", ".5", "1e5", "1E-5", "007", "-0.0"])

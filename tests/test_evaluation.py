@@ -385,6 +385,43 @@ def test_rules_are_not_useless_for_what_chance_may_have_done():
         assert bool(verdict({"rules": own, "ridge": line})) is is_said
 
 
+def test_it_is_said_that_rules_cannot_be_told_from_guessing():
+    """Of few rows held out they may look better than they are."""
+    for low, is_said in ((0.47, True), (0.5, True), (0.51, False)):
+        own = Evaluation(80, {"balanced accuracy": 0.6}, np.eye(2), intervals={"balanced accuracy": (low, 0.7)})
+        found = verdict({"rules": own})
+        assert (
+            found.endswith(f"do not tell them from guessing (balanced accuracy 0.60, {low:.2f} to 0.70).")
+            == is_said
+        )
+        assert bool(found) == is_said
+    line = Evaluation(80, {"balanced accuracy": 0.9}, np.eye(2))
+    assert verdict({"rules": own, "line": line}).startswith("Do not use these rules: a line is much better")
+
+
+def test_classes_that_are_numbers_are_called_classes():
+    """Of "0 55 %, 1 45 %" nobody knows which is an amount."""
+    named = {"classes": np.array([0, 1]), "prior": np.array([0.1, 0.9]), "positive": 1}
+    text = str(Evaluation(80, {"AUC": 0.9}, np.array([[40, 4], [6, 30]]), **named))
+    assert "80 rows (class 0 55 %, class 1 45 %):" in text
+    assert "are of class 1: a row" in text
+    assert "hold where there are class 0 10 %, class 1 90 %" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "ends", "text"),
+    [
+        (1036.4, (933.2, 1151.0), "1036 (933 to 1150)"),
+        (12345678.0, (-1.2e6, 1e14), "12350000 (-1200000 to 100000000000000)"),
+        (2e16, (0.000012, 3e20), "2e+16 (1.2e-05 to 3e+20)"),
+        (0.8234, (0.7, 0.9), "0.8234 (0.7 to 0.9)"),
+    ],
+)
+def test_measures_in_thousands_are_written_as_people_do(value, ends, text):
+    name = "mean residual"
+    assert str(Evaluation(80, {name: value}, intervals={name: ends})).endswith(text)
+
+
 def test_rules_that_are_not_faithful_are_not_to_be_taken_at_their_word():
     assert Evaluation(80, {"R²": 0.5}, faithfulness=0.4).faithful.endswith("0.4 standard deviations on average.")
     assert Evaluation(80, {"R²": 0.5}, faithfulness=1.1).faithful.endswith("but SEEN.")

@@ -295,6 +295,18 @@ def test_a_prior_needs_classes_and_probabilities(learned):
             learned[2].with_prior(prior)
 
 
+def test_nearly_all_is_not_called_all(rng):
+    """Of a rule for a class that nearly all rows have; others read as before."""
+    X = rng.normal(size=(300, 2))
+    rules = TSKClassifier(2, refine=5, random_state=0).fit(X, rng.permutation(300) % 2).rules_
+    for share, text in ((0.9973, "99.73"), (0.996, "99.6"), (1.0, "100"), (0.994, "99"), (0.62, "62")):
+        outcomes = np.array([[share, 1 - share]] * 2)
+        all_alike = dict.fromkeys(("outcomes", "weighed", "low", "high"), outcomes)
+        evidence = replace(rules.summary.evidence, **all_alike)
+        told = replace(rules, summary=replace(rules.summary, evidence=evidence))
+        assert f"SEEN y=0 {text} % ({text} to {text})" in str(told)
+
+
 def evaluation(score, is_class=True):
     measures = {"balanced accuracy" if is_class else "R²": score}
     return Evaluation(100, measures, np.ones((2, 2)) if is_class else None)

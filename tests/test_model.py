@@ -101,6 +101,20 @@ def test_it_is_said_what_is_going_on_and_who_is_fitted(table, capsys, tmp_path):
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize(
+    ("given", "says"), [(["id"], "id: if it only names"), (["id", "no"], "id and no: if they only name")]
+)
+def test_it_is_said_that_rules_use_what_may_only_name_rows(rng, given, says):
+    """Once more after learning, where rules are read."""
+    numbers = 1000 + rng.permutation(80)
+    table = {name: numbers * k for k, name in enumerate(given, 1)} | {"size": rng.normal(size=80)}
+    rows = ["small" if k < 1040 else "large" for k in numbers]
+    model = Model.fit(table | {"answer": rows}, "answer", n_rules=1)
+    assert model.notes[-1] == f"rules use {says} rows, skip {'them' if given[1:] else 'it'} and fit again"
+    others = Model.fit(table | {"answer": rows}, "answer", n_rules=1, skip=given)
+    assert not any("rules use" in note for note in others.notes)
+
+
 def marked(table, name, row, mark="rare"):
     return table | {name: [mark if k == row else cell for k, cell in enumerate(table[name])]}
 

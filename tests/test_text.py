@@ -350,3 +350,37 @@ def test_a_limit_says_more_than_what_everybody_has(rng, at_least, text):
     rules = TSKClassifier(2, refine=20, random_state=0).fit(X[["size", "cars"]], y).rules_
     asked = rules.with_condition(1, "cars", at_least=at_least)
     assert condition(asked, 0, 1, words=False) == text
+
+
+@pytest.mark.parametrize(
+    ("wish", "text"),
+    [
+        ({"at_most": 2.44}, "cars is at most 2"),
+        ({"at_least": 1.1}, "cars is at least 2"),
+        ({"at_most": 0.99}, "cars is at most 0"),
+        ({"between": (1.11, 3.5)}, "cars is between 2 and 3"),
+        ({"between": (1.5, 2.5)}, "cars is 2"),
+        ({"between": (2.2, 2.8)}, "cars is between 2.2 and 2.8"),
+    ],
+)
+def test_limits_of_whole_numbers_are_whole_if_there_are_any_between(rng, wish, text):
+    X, y = places_of_many(rng)
+    rules = TSKClassifier(2, refine=20, random_state=0).fit(X[["size", "cars"]], y).rules_
+    asked = rules.with_condition(1, "cars", **wish)
+    assert condition(asked, 0, 1, words=False) == text
+    met = grades(asked, 0, 1, np.asarray(X["cars"])) >= 0.5
+    numbers = [float(part) for part in text.split() if part[0].isdigit()]
+    low = numbers[0] if "least" in text or "between" in text else -np.inf
+    high = np.inf if "least" in text else numbers[-1]
+    low = numbers[0] if text == "cars is 2" else low
+    np.testing.assert_array_equal(met, X["cars"].between(low, high))
+
+
+def test_a_whole_number_to_which_a_rule_inclines_is_whole(rng):
+    X, y = places_of_many(rng)
+    rules = TSKClassifier(2, refine=20, random_state=0).fit(X[["size", "cars"]], y).rules_
+    linear, precisions = np.array(rules.linear), np.array(rules.precisions)
+    linear[0, 1], precisions[0, 1] = 0.05, 0.1
+    heard = replace(rules.summary, reach=None)
+    told = condition(replace(rules, linear=linear, precisions=precisions, summary=heard), 0, 1)
+    assert told == "cars is rather about 2"

@@ -17,6 +17,8 @@ LINE = 110
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 RANGES = ("R²", "log-loss", "Brier score")
 """Measures on a scale of their own, which a picture leaves out."""
+PLAIN = 1e15
+"""Numbers from here on are written with an exponent."""
 FAR = 0.05
 """How far the prior of probabilities may be from the rows that they are judged on without a word about it."""
 
@@ -48,11 +50,17 @@ def measure_table(evaluations: dict[str, Evaluation]) -> list[str]:
 def _cell(one: Evaluation, name: str) -> str:
     if name not in one.measures:
         return "-"
-    value = f"{one.measures[name]:.4g}"
+    value = _brief(one.measures[name], 4)
     if name not in one.intervals:
         return value
-    low, high = one.intervals[name]
-    return f"{value} ({low:.3g} to {high:.3g})"
+    low, high = (_brief(end, 3) for end in one.intervals[name])
+    return f"{value} ({low} to {high})"
+
+
+def _brief(value: float, digits: int) -> str:
+    """A number to so many digits, as people write thousands."""
+    text = f"{value:.{digits}g}"
+    return f"{float(text):.0f}" if "e+" in text and abs(value) < PLAIN else text
 
 
 def _common(found: Evaluation) -> str:
@@ -60,7 +68,12 @@ def _common(found: Evaluation) -> str:
     if found.classes is None or found.shares is None or len(found.classes) > 4:
         return ""
     shares = zip(found.classes, found.shares, strict=True)
-    return f" ({', '.join(f'{label} {percent(share)}' for label, share in shares)})"
+    return f" ({', '.join(f'{_named(label)} {percent(share)}' for label, share in shares)})"
+
+
+def _named(label: Any) -> str:
+    """A class in a sentence, where a number would be taken for an amount."""
+    return label if isinstance(label, str) else f"class {label}"
 
 
 def _looked_for(found: Evaluation) -> str:
@@ -70,14 +83,16 @@ def _looked_for(found: Evaluation) -> str:
     from_on = (
         "it is the likeliest" if found.threshold is None else f"its probability is at least {found.threshold:g}"
     )
-    return f"Sensitivity and predictive values are of {found.positive}: a row is called so where {from_on}."
+    return (
+        f"Sensitivity and predictive values are of {_named(found.positive)}: a row is called so where {from_on}."
+    )
 
 
 def _prior_of(found: Evaluation) -> str:
     """For which classes the probabilities that were judged hold, and whether rows are so."""
     if found.classes is None or found.prior is None or found.shares is None:
         return ""
-    held = f"Probabilities {held_for([*map(str, found.classes)], found.prior)}"
+    held = f"Probabilities {held_for([*map(_named, found.classes)], found.prior)}"
     if np.abs(found.prior - found.shares).max() < FAR:
         return f"{held}."
     return f"{held}, which these rows are not: log-loss, Brier score and calibration suffer, ranks do not."

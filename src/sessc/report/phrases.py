@@ -121,9 +121,14 @@ def _class_share(found: Evidence, r: int, c: int, name: str, first: bool) -> str
     share = found.outcomes[r, c]
     if not first:
         return f"{name} {100 * share:.0f} %" if share >= RARE else ""
-    weighed = found.weighed[r, c]
-    alike = f"; weighed {100 * weighed:.0f} %" if abs(weighed - share) >= RARE else ""
-    return f"{name} {100 * share:.0f} % ({100 * found.low[r, c]:.0f} to {100 * found.high[r, c]:.0f}{alike})"
+    weighed, low, high = found.weighed[r, c], found.low[r, c], found.high[r, c]
+    alike = f"; weighed {_rounded(weighed)} %" if abs(weighed - share) >= RARE else ""
+    return f"{name} {_rounded(share)} % ({_rounded(low)} to {_rounded(high)}{alike})"
+
+
+def _rounded(share: float) -> str:
+    """A share of a hundred without a fraction, unless nearly all would read as all."""
+    return percent(share).removesuffix(" %") if 0.995 <= share < 1 else f"{100 * share:.0f}"
 
 
 def priors(rules: RuleBase) -> str:

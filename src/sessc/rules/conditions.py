@@ -40,7 +40,8 @@ and about levels, of which the next is another thing and not a little more of th
 LOWERED = HALF * (1 - 1e-9)
 """How far below the top a grade of a half is, rounding included."""
 COMMON = 0.01
-"""Levels that a smaller share of the data has do not decide what a condition is measured from."""
+"""Levels that a smaller share of the data has do not decide what a condition is measured from, unless most rows
+have one of these."""
 REACH = 3.0
 """Standard units to each side of the mean that count as where data are, if nobody has seen any."""
 POINTS = 201
@@ -118,12 +119,13 @@ def beyond(rules: RuleBase, cells: np.ndarray) -> np.ndarray:
 
 
 def places(rules: RuleBase, column: int) -> np.ndarray:
-    """Cells at which a condition is looked at: common levels, both of two numbers, or numbers from end to end."""
+    """Cells at which a condition is looked at: levels that decide, both of two numbers, or many of all."""
     n_levels = rules.layout.levels[column]
     if n_levels:
-        shares = None if rules.summary is None else rules.summary.levels[column]
-        common = np.arange(n_levels) if shares is None else np.flatnonzero(shares >= COMMON)
-        return np.asarray(common if len(common) else np.arange(n_levels), dtype=float)
+        shares = np.ones(n_levels) if rules.summary is None else np.asarray(rules.summary.levels[column])
+        common = np.flatnonzero(shares >= COMMON)
+        decide = common if 2 * shares[common].sum() > shares.sum() else np.arange(n_levels)
+        return np.asarray(decide, dtype=float)
     if (two := _two_values(rules, column)) is not None:
         return two
     return np.linspace(*shown_range(rules, column), POINTS)

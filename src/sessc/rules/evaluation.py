@@ -484,7 +484,7 @@ MUCH = 0.05
 
 
 def verdict(evaluations: Mapping[str, Evaluation]) -> str:
-    """A sentence if a model is of no use, nothing otherwise.
+    """A sentence if a model is of no use, or may be of none, nothing otherwise.
 
     Parameters
     ----------
@@ -501,11 +501,14 @@ def verdict(evaluations: Mapping[str, Evaluation]) -> str:
     if reached <= chance:
         found = f"{measure} {reached:.2f}"
         return f"These rules are of no use: on rows held out they are no better than guessing ({found})."
-    _, at_best = own.intervals.get(measure, (reached, reached))
+    at_worst, at_best = own.intervals.get(measure, (reached, reached))
     for name, other in others:
         if other.measures.get(measure, reached) > max(reached + MUCH, at_best):
             than = f"{measure} {other.measures[measure]:.2f} against {reached:.2f}"
             return f"Do not use these rules: a {name} is much better on rows held out ({than})."
+    if at_worst <= chance:
+        found = f"{measure} {reached:.2f}, {at_worst:.2f} to {at_best:.2f}"
+        return f"These rules may be of no use: rows held out do not tell them from guessing ({found})."
     return ""
 
 

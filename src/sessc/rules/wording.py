@@ -38,6 +38,10 @@ HALF_WIDTHS = float(np.sqrt(2 * HALF))
 """How many widths a bell's half-height is away from its top."""
 CLOSE = 0.03
 """Limits are rounded by no more than this part of a width, which changes how well they meet a condition by 2 %."""
+ROUNDING = 1e-6
+"""By how much a limit that was asked to be whole may miss it."""
+COUNTED = 20
+"""Whole numbers that lie no further apart are counted, one by one."""
 BELOW = ((0.2, "very low"), (0.5, "low"), (0.8, "not high"), (1.0, "not very high"))
 """What "at most" is called where it holds for so much of the data; "at least" is the same from above."""
 WITHIN = ((0.1, "very low"), (1 / 3, "low"), (2 / 3, "medium"), (0.9, "high"), (1.0, "very high"))
@@ -137,7 +141,9 @@ def _inclined(rules: RuleBase, r: int, column: int, what: Number) -> str:
     looked_at = places(rules, column)
     best = int(np.argmax(additions(rules, r, column, looked_at)))
     if 0.1 < best / (len(looked_at) - 1) < 0.9:
-        return f"about {_value(looked_at[best], np.ptp(looked_at) / 5, what)}"
+        middle = _value(looked_at[best], np.ptp(looked_at) / 5, what)
+        are_few = is_whole(rules, column) and np.ptp(looked_at) <= COUNTED
+        return f"about {looked_at[best]:.0f}" if are_few else f"about {middle}"
     return _of_kind("low" if best < len(looked_at) / 2 else "high", what)
 
 
@@ -145,12 +151,22 @@ def _limits(rules: RuleBase, r: int, column: int, read: Reading, what: Number) -
     """Between, at least or at most which numbers a condition is met by a half or more."""
     unit, (least, most) = _resolution(rules, column, read), shown_range(rules, column)
     low, high = (None if end is None else _value(end, unit, what) for end in (read.low, read.high))
-    if is_whole(rules, column) and not what.is_date:  # everybody has at least none
-        if low is not None and read.low is not None and float(low) <= least:
-            low = f"{np.ceil(read.low):.0f}"
-        if high is not None and read.high is not None and float(high) >= most:
-            high = f"{np.floor(read.high):.0f}"
-    return limit(what, low, high)
+    if is_whole(rules, column) and not what.is_date:
+        low, high = _whole_limits(read, low, high, least, most)
+    return low if low and low == high else limit(what, low, high)
+
+
+def _whole_limits(
+    read: Reading, low: str | None, high: str | None, least: float, most: float
+) -> tuple[str | None, str | None]:
+    """Limits of whole numbers, if there are some between: nobody has 2.4 children, and everybody at least none."""
+    first = -np.inf if read.low is None else np.ceil(read.low - ROUNDING)
+    last = np.inf if read.high is None else np.floor(read.high + ROUNDING)
+    if first > last:
+        return low, high
+    are_few = most - least <= COUNTED
+    low = f"{first:.0f}" if low and (are_few or float(low) <= least) else low
+    return low, f"{last:.0f}" if high and (are_few or float(high) >= most) else high
 
 
 def limit(what: Column, low: str | None, high: str | None) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 
 __all__ = [
     "DECIMAL_COMMA",
     "NEVER",
+    "brief",
     "code",
     "either",
     "listed",
@@ -23,13 +25,16 @@ __all__ = [
 
 WHOLE = re.compile(r"([+-]?\d+)\.0+")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
-DATE = r"\d{4}-\d\d-\d\d"
+DATE = r"\d{4}-\d\d-\d\d|\d{4}/\d\d/\d\d"
 TIME = r"\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?"
 MOMENT = re.compile(rf"({DATE})(?:[T ]({TIME})(?:Z| ?[+-]\d\d:?\d\d)?)?", re.ASCII)
-DATED = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(\D.*)?", re.ASCII)
+DAY = r"(?:0?[1-9]|[12]\d|3[01])"
+DATED = re.compile(rf"(\d{{4}}([-/.]){DAY}\2{DAY}|{DAY}([-/.]){DAY}\3(\d{{4}}|\d\d))(\D.*)?", re.ASCII)
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 THOUSANDS = re.compile(r"[+-]?\d{1,3}([,.' ]\d{3})+([,.]\d+)?")
 NEVER = np.datetime64("NaT", "us")
+MOST_LETTERS = 40
+"""Of a cell that is quoted."""
 
 
 def number_in(cell: str) -> float | None:
@@ -42,7 +47,7 @@ def moment_in(cell: str) -> np.datetime64 | None:
     """What a cell says, if that is a date such as 2020-01-31, perhaps with a time, which is that of the place."""
     found = MOMENT.fullmatch(cell)
     try:
-        return np.datetime64(f"{found[1]}T{found[2] or '00:00'}", "us") if found else None
+        return np.datetime64(f"{found[1].replace('/', '-')}T{found[2] or '00:00'}", "us") if found else None
     except ValueError:  # of a day that no month has
         return None
 
@@ -62,7 +67,7 @@ def looks_numeric(cell: str) -> bool:
 
 
 def looks_dated(cell: str) -> bool:
-    """Whether a cell is a date, or nearly one."""
+    """Whether a cell is a date, or nearly one, such as 31.1.2020."""
     return bool(DATED.fullmatch(cell))
 
 
@@ -70,9 +75,22 @@ def written_with_comma(cell: str) -> bool:
     return bool(DECIMAL_COMMA.fullmatch(cell) or THOUSANDS.fullmatch(cell))
 
 
-def listed(values: Sequence[str]) -> str:
-    """Categories with commas between them, and in quotes if they have their own."""
-    return ", ".join(repr(value) if "," in value else value for value in values)
+def brief(text: str) -> str:
+    """A text on one line, of which a long one has its beginning only."""
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_LETTERS else f"{line[: MOST_LETTERS - 3].rstrip()}..."
+
+
+def listed(values: Sequence[str], letters: float = math.inf) -> str:
+    """Categories with commas between them, and in quotes if they have their own.
+
+    As many as so many letters hold, and at least one, have their names; the others are counted.
+    """
+    texts = [repr(brief(value)) if "," in value else brief(value) for value in values]
+    n_named = max(sum(end - 2 <= letters for end in accumulate(len(text) + 2 for text in texts)), 1)
+    rest = len(texts) - n_named
+    named = ", ".join(texts[:n_named])
+    return f"{named} and {rest} other{'s' * (rest > 1)}" if rest > 0 else named
 
 
 def either(texts: Sequence[str]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from textwrap import shorten
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..rows.columns import Category, Column, raw_columns, settle_columns, tally
 from ..rules.wording import count
 from .cells import (
     NEVER,
+    brief,
     code,
     either,
     listed,
@@ -42,6 +42,7 @@ __all__ = [
     "digits",
     "kept_apart",
     "learn",
+    "may_name_rows",
     "quoted",
     "refuse_found",
     "refuse_slips",
@@ -59,8 +60,12 @@ NO_NUMBER = frozenset({".", "-", "--", "none"})
 """What stands for a missing cell where all others are numbers or dates, and is a text like any other elsewhere."""
 SURELY_DIFFERENT = 20
 """As many numbers as are different by chance alone in few columns."""
+ON_A_LINE = 60
+"""Letters of categories that are named in a note."""
 FEW_CELLS = 3
 """Cells that are quoted in a complaint."""
+NAMELESS = re.compile(r"column \d+|Unnamed: \d+")
+"""What columns without a name are called, here and by pandas."""
 ZEROS_IN_FRONT = re.compile(r"[+-]?(0*(?=\d))?", re.ASCII)
 
 
@@ -136,20 +141,40 @@ def _judged(
     if _counts_rows(numbers, [row for row, _ in known]):
         return None, f"{name}: left out, it only counts the rows"
     if not (is_asked or is_code) and None not in numbers:
-        return NUMBERS, _names_rows(name, texts)
+        return _judged_numbers(name, np.asarray(numbers, dtype=float))
     if not is_asked and None not in map(moment_in, different):
-        first, *_, last = (str(moment_in(cell))[:10] for cell in different)
+        first, *_, last = (str(moment)[:10] for moment in sorted(map(moment_in, different)))  # type: ignore[type-var]
         return DATES, f"{name}: dates from {first} to {last}"
-    if not is_asked and len(different) > max(FEW_CATEGORIES, MOST_RARE * len(texts)):
-        return None, f"{name}: left out, it has {len(different)} different texts in {len(texts)} rows"
-    return _judged_category(name, cells, different, 1.0 if is_asked else MOST_RARE)
+    if is_asked:
+        return _judged_category(name, cells, different, 1.0)
+    kind, note = _judged_texts(name, cells, different, len(texts))
+    is_dated = 2 * sum(map(looks_dated, texts)) > len(texts)
+    return kind, note + "; write dates as 2020-01-31 to have them read as such" * is_dated
 
 
-def _names_rows(name: str, texts: Sequence[str]) -> str | None:
-    """A question about numbers that may be names of rows, such as those of patients."""
-    if len(set(texts)) < max(len(texts), SURELY_DIFFERENT) or not all(map(str.isdecimal, texts)):
-        return None
-    return f"{name}: a different whole number in every row; does it only name them? Then skip it"
+def _judged_texts(
+    name: str, cells: Sequence[str | None], different: Sequence[str], n_known: int
+) -> tuple[Kind | None, str]:
+    """Categories, if texts are not too many for them."""
+    if len(different) > max(FEW_CATEGORIES, MOST_RARE * n_known):
+        return None, f"{name}: left out, it has {len(different)} different texts in {n_known} rows"
+    return _judged_category(name, cells, different, MOST_RARE)
+
+
+def _judged_numbers(name: str, values: np.ndarray) -> tuple[Kind | None, str | None]:
+    """Numbers, with a question if they may be names of rows; unless they surely are."""
+    if not may_name_rows(values):
+        return NUMBERS, None
+    if NAMELESS.fullmatch(name):  # as programs write the index of a data frame
+        return None, f"{name}: left out, it has no name and a different whole number in every row"
+    return NUMBERS, f"{name}: a different whole number in every row; does it only name them? Then skip it"
+
+
+def may_name_rows(values: np.ndarray) -> bool:
+    """Whether numbers may be names of rows, such as those of patients: whole ones, and no two alike."""
+    known = values[~np.isnan(values)]
+    is_whole = np.all((known >= 0) & (known == np.round(known)))
+    return bool(is_whole and len(np.unique(known)) == len(known) >= SURELY_DIFFERENT)
 
 
 def _always(different: Sequence[str], absent: int) -> str:
@@ -166,7 +191,7 @@ def _counts_rows(numbers: list[float | None], rows: Sequence[int]) -> bool:
 
 def _judged_category(
     name: str, cells: Sequence[str | None], different: Sequence[str], most_rare: float
-) -> tuple[Kind | None, str | None]:
+) -> tuple[Kind | None, str]:
     """Categories, if enough rows have some of them, with a note on which count by themselves."""
     [column] = settle_columns([name], tally(raw_columns(typed({name: cells}, {name: CATEGORIES})), None))
     assert isinstance(column, Category)
@@ -178,7 +203,7 @@ def _judged_category(
     note = f"{name}: {len(different)} categories"
     rare = len(different) - len(column.levels)
     if not rare:
-        return CATEGORIES, f"{note} ({shorten(listed(different), 50)})"
+        return CATEGORIES, f"{note} ({listed(different, ON_A_LINE)})"
     fate = "missing" if column.pool is None else f"one, {column.labels[-1]!r}"
     return CATEGORIES, f"{note}, of which {rare} that few rows have {'counts' if rare == 1 else 'count'} as {fate}"
 
@@ -251,7 +276,7 @@ def _refuse_others(column: Column, cells: Sequence[str | None], first: int) -> N
     kind = _kind_of(column)
     for row, cell in enumerate(cells, first):
         if cell is not None and kind.says(cell) is None:
-            where = f"row {row} has {shorten(cell, 30)!r} in column {column.name!r}"
+            where = f"row {row} has {brief(cell)!r} in column {column.name!r}"
             raise ValueError(f"{where}, which holds {kind.name}; correct the cell, or empty it if it is unknown.")
 
 
@@ -307,7 +332,7 @@ def remarks(table: Table, columns: Sequence[Column], used: Iterable[bool]) -> li
 
 def _strange(name: str, odd: Counter[str]) -> str:
     total = sum(odd.values())
-    texts = [repr(shorten(cell, 30)) for cell, _ in odd.most_common(FEW_CELLS)]
+    texts = [repr(brief(cell)) for cell, _ in odd.most_common(FEW_CELLS)]
     texts += [f"{len(odd) - FEW_CELLS} other texts"] if len(odd) > FEW_CELLS else []
     verb, they = ("holds", "it counts") if total == 1 else ("hold", "they count")
     cells = f"{count(total, 'cell')} of {name} {verb} {either(texts)}"
@@ -348,7 +373,7 @@ def slips(cells: Sequence[str | None], rows: Sequence[int], kind: Kind = NUMBERS
 
 def quoted(odd: list[tuple[int, str]]) -> str:
     """Cells with their rows, the first few of them."""
-    some = ", ".join(f"{shorten(cell, 30)!r} in row {row}" for row, cell in odd[:FEW_CELLS])
+    some = ", ".join(f"{brief(cell)!r} in row {row}" for row, cell in odd[:FEW_CELLS])
     return some + (f" and {len(odd) - FEW_CELLS} more" if len(odd) > FEW_CELLS else "")
 
 

@@ -17,14 +17,16 @@ from ..rules.evidence import Evidence
 from ..rules.wording import count
 from ..tsk.recipe import UselessModelWarning
 from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
-from .cells import code, listed, number_in
+from .cells import code, either, listed, number_in
 from .columns import (
+    NUMBERS,
     Columns,
     Kinds,
     codes,
     digits,
     kept_apart,
     learn,
+    may_name_rows,
     quoted,
     refuse_slips,
     remedy,
@@ -64,6 +66,8 @@ FEW_VALUES = 20
 """A target of whole numbers with no more values than this is one of classes."""
 MOST_NAMED = 5
 """Texts that only rows held out have of which each is named."""
+KINDS = ("constant", "linear")
+"""Of rules, by their order."""
 UNEVEN = 2.0
 """Classes are worth a word if the largest has this many times the rows of the smallest."""
 
@@ -209,14 +213,12 @@ def train(
         warnings.filterwarnings("ignore", message="The least populated class")  # folds can do without it
         warnings.simplefilter("ignore", UselessModelWarning)  # rows held out will tell
         learned = lesson.teach(estimator, read)
-    for note in (hurried := _hurried(estimator)):
+    for note in (late := [*_hurried(estimator), *_named(learned, lesson, read)]):
         say(f"  {note}")
     rules = _for_prior(replace(learned, target_name=target), lesson, read, prior)
     seed = random_state if isinstance(random_state, int) else 0
     asked = {"positive": label_of(rules.classes, positive), "threshold": threshold, "random_state": seed}
-    return Trained(
-        rules, flat({"rules": _judged(rules, lesson, read.columns, test, asked)}), (*read.notes, *hurried)
-    )
+    return Trained(rules, flat({"rules": _judged(rules, lesson, read.columns, test, asked)}), (*read.notes, *late))
 
 
 def _check_asked(lesson: Lesson, target: str, **asked: Any) -> None:
@@ -287,11 +289,23 @@ def _hurried(estimator: Any) -> list[str]:
     """What a search left out for want of time, if anything."""
     if not (untried := estimator.untried_):
         return []
-    left = ", ".join(f"{shape['n_rules']} {('constant', 'linear')[shape['order']]}" for shape in untried)
+    numbers = {kind: [str(one["n_rules"]) for one in untried if one["order"] == k] for k, kind in enumerate(KINDS)}
+    left = " and ".join(f"{either(some)} {kind} rules" for kind, some in numbers.items() if some)
     tried = (
         f"{len(estimator.cv_results_['params'])} candidates were compared when {estimator.minutes:g} min were over"
     )
-    return [f"{tried}; not tried were rules {left}: another run may get further and choose others"]
+    return [f"{tried}; not tried were {left}: another run may get further and choose others"]
+
+
+def _named(rules: RuleBase, lesson: Lesson, read: Read) -> list[str]:
+    """A word on columns that rules use and that may only name rows: who was asked before may have missed it."""
+    used = [name for name, one in zip(rules.feature_names, rules.used, strict=True) if one]
+    numbers = rows_of({name: read.columns[name] for name in used if read.kinds[name] is NUMBERS}, lesson.searched)
+    if not (named := [name for name, values in numbers.items() if may_name_rows(values)]):
+        return []
+    they, it = ("they", "them") if len(named) > 1 else ("it", "it")
+    name = f"only name{'s' * (len(named) == 1)} rows"
+    return [f"rules use {' and '.join(named)}: if {they} {name}, skip {it} and fit again"]
 
 
 def rows_of(columns: Columns, rows: np.ndarray) -> Columns:
