@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sessc import FCM, Blocks, TSKClassifier, TSKClassifierCV, TSKRegressor, TSKRegressorCV
 from sessc.rows import sample as drawing
 from sessc.rows.read import read_rows
+from sessc.rows.robust import robust
 
 MODELS = {
     "constant": TSKClassifier(n_rules=4),
@@ -71,7 +72,7 @@ def test_units_change_nothing_where_rows_are_drawn(table, monkeypatch):
     monkeypatch.setattr("sessc.rows.robust.SIZE", 60)
     monkeypatch.setattr("sessc.tsk.recipe.DRAWN_ROWS", 80)
     monkeypatch.setattr("sessc.tsk.tuning.SEARCHED_ROWS", 100)
-    for model in (TSKClassifier(n_rules=3, refine=10), TSKClassifierCV(n_rules=[2], order=0, refine=5)):
+    for model in (TSKClassifier(n_rules=3, refine=10), TSKClassifierCV(n_rules=[2], order=0, refine=20)):
         plain, scaled = (clone(model).set_params(random_state=2).fit(Z, y) for Z in (X, X * units))
         np.testing.assert_array_equal(answers(plain, X), answers(scaled, X * units))
 
@@ -95,3 +96,16 @@ def test_scores_are_drawn_as_they_are(table):
     rows = read_rows(FCM(), table[0], reset=True)
     about_one = rows.standardized(np.zeros(4), np.array([0.8, 0.99, 1.01, 1.3]))
     np.testing.assert_array_equal(drawing.sample(rows, 20, seed=4).X, drawing.sample(about_one, 20, seed=4).X)
+
+
+@pytest.mark.parametrize("far", [1e6, -1e6])
+def test_one_cell_far_out_leaves_the_draws_of_all_other_rows(far):
+    """Limits and quantiles may move with it, but no row is another for that."""
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    Z = X.copy()
+    Z[7, 1] = far
+    drawn = []
+    for table in (X, Z):
+        rows, _ = robust(read_rows(FCM(), table, reset=True), True)
+        drawn.append({tuple(row) for row in drawing.sample(rows, 40, seed=3).X.tolist() if row[0] != X[7, 0]})
+    assert len(drawn[0] & drawn[1]) >= 39

@@ -105,14 +105,15 @@ class _Ruler(NamedTuple):
     """
 
     origin: Array | None
-    """Where each column begins: one that is held at a single value is zero, and changes no hash."""
+    """Zero, or the single value that a column is held at, which then changes no hash. Limits of others move with
+    any cell far out, and must not move the hashes of all rows."""
     unit: Array | None
     """Powers of two, so that rows whose formulas have a unit of their own are the same in any other."""
 
     def __call__(self, X: Array) -> Array:
         xp = array_namespace(X)
         if self.origin is not None:
-            X = X - xp.where(xp.isfinite(self.origin), self.origin, xp.zeros_like(self.origin))
+            X = X - self.origin
         X = xp.astype(X, xp.float64)
         return X if self.unit is None else X / self.unit
 
@@ -130,8 +131,13 @@ def _with_first(value: float, part: Array | None) -> Array | None:
 
 
 def _ruler(rows: Rows) -> _Ruler:
-    origin = None if rows.limits is None else rows.limits[0]
+    origin = None if rows.limits is None else _held_at(*rows.limits)
     return _Ruler(origin, None if rows.scale is None else like(_power_of_two(to_numpy(rows.scale)), rows.scale))
+
+
+def _held_at(low: Array, high: Array) -> Array:
+    """The single value that each column is held at, zero if there are more."""
+    return array_namespace(low).where(low == high, low, scalar(0.0, low))
 
 
 def _power_of_two(size: np.ndarray) -> np.ndarray:
