@@ -209,6 +209,17 @@ def test_weights_that_are_too_unlike(table):
         TSKClassifier(n_rules=2).fit(X, y, sample_weight=weight)
 
 
+@pytest.mark.parametrize("model", [KernelEWFCM(2), FCM(2), TSKClassifier(n_rules=2)])
+@pytest.mark.parametrize("light", [1e-31, 1e-17])
+def test_missing_cells_of_rows_that_weigh_next_to_nothing(model, light, table):
+    """Beside the others their weights were rounded away, and their gaps went through as NaN."""
+    X, y = table
+    X[0, 1], weight = np.nan, np.where(np.arange(30) == 0, light, 1.0)
+    model.set_params(random_state=0).fit(X, y, sample_weight=weight)
+    firm = model.predict(X[1:])
+    assert np.array_equal(model.fit(X[1:], y[1:]).predict(X[1:]), firm)
+
+
 def test_weights_and_values_whose_products_overflow(table):
     X, y = table
     with pytest.raises(
