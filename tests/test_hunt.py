@@ -194,6 +194,13 @@ def test_absurd_conditions_are_refused(condition):
     assert is_sentence(said.value)
 
 
+def test_bells_that_are_too_narrow_beside_their_column_are_refused():
+    """Where their centre is that of the column nothing is lost in rounding, but their impact was infinite."""
+    wishes = {"about": 1e150, "width": 1e9}, {"at_least": 1e150}
+    with pytest.raises(ValueError, match=r"'b' about 1e\+150 \(± 1e\+09\) is more than can be computed with"):
+        RuleBase.by_hand([({"b": wish}, {answer: 0.9}) for wish, answer in zip(wishes, "xy", strict=True)])
+
+
 def test_targets_that_only_rounding_tells_apart(rng):
     """How well rules do was minus infinity, and no file could be written."""
     X, y = rng.normal(size=(2, 2)), np.asarray([1e16, 1e16 + 2])
