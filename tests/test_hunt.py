@@ -15,7 +15,15 @@ from hunt.__main__ import KINDS, SHARES, cases, hunted, main
 from hunt.judging import Broken, attempt, generator, is_sentence, judged
 from hunt.ledger import Case, Ledger, Outcome
 
-from sessc import FCM, KernelEWFCM, RuleBase, TSKClassifier, TSKRegressor, UselessModelWarning
+from sessc import (
+    FCM,
+    KernelEWFCM,
+    RuleBase,
+    TSKClassifier,
+    TSKRegressor,
+    TSKRegressorCV,
+    UselessModelWarning,
+)
 from sessc.tables.files import dumps, loads
 
 ROOT = Path(__file__).parents[1]
@@ -206,6 +214,29 @@ def test_targets_that_only_rounding_tells_apart(rng):
     X, y = rng.normal(size=(2, 2)), np.asarray([1e16, 1e16 + 2])
     model = TSKRegressor(n_rules=2, refine=5, random_state=0).fit(X, y)
     np.testing.assert_array_equal(loads(dumps(model.rules_)).rules(X), model.predict(X))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_scores_that_cannot_be_squared_are_compared(seed):
+    """R² of a fold is as large as its targets are small beside those that were learned from."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(20, 2)), 10.0 ** np.where(np.arange(20) == 7, 90, rng.uniform(-90, -80, size=20))
+    search = TSKRegressorCV(n_rules=(1, 2), order=0, refine=3, parsimony=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", UselessModelWarning)
+        found = search.fit(X, y).cv_results_
+    assert np.min(found["mean_test_score"]) < -1e200
+    assert all(np.all(np.isfinite(found[f"{what}_test_score"])) for what in ("mean", "std"))
+
+
+def test_rules_are_measured_on_targets_that_are_nothing_beside_those_learned_from(rng):
+    X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
+    rules = TSKRegressor(n_rules=2, random_state=0).fit(X, 1e100 * y).rules_
+    measured = rules.evaluate(X, 1e-100 * y)
+    assert "R²" not in measured.measures  # more than there are numbers for
+    assert all(np.isfinite(value) for value in measured.measures.values())
+    assert np.isfinite(rules.observe(X, 1e-100 * y).score)
 
 
 def test_weights_that_are_too_unlike(table):
