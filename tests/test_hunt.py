@@ -183,6 +183,16 @@ def test_rules_take_lists_of_mixed_cells(table):
     assert model.rules_.explain(rows[:1]).answer == model.predict(rows)[0]
 
 
+@pytest.mark.parametrize("frame", ["pandas", "polars"])
+def test_rules_take_frames_of_single_precision_as_estimators_do(frame, rng):
+    """They were asked in double precision, and a file of them, whose limits are, answered otherwise."""
+    X = rng.normal(size=(40, 2)).astype(np.float32)
+    X = pytest.importorskip(frame).DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    model = TSKRegressor(n_rules=2, refine=5, order=1, random_state=0).fit(X, rng.normal(size=40))
+    for rules in (model.rules_, loads(dumps(model.rules_)).rules):
+        np.testing.assert_array_equal(rules(X), model.predict(X))
+
+
 @pytest.mark.parametrize(
     "condition",
     [
