@@ -305,7 +305,7 @@ class Trial:
         return float(np.mean(lost)), float(spread * np.sqrt(1 / len(lost) + overlap))
 
 
-def _deviation(scores: np.ndarray, axis: int | None = None, ddof: int = 0) -> np.ndarray:
+def _deviation(scores: np.ndarray, axis: int | None = None, ddof: int = 0) -> Any:
     """The standard deviation, also of scores that cannot be squared: R² of targets unlike by a hundred orders."""
     unit = max(1.0, float(np.max(np.abs(scores))) * 2.0**-500)
     return unit * np.std(scores / unit, axis=axis, ddof=ddof)
