@@ -109,7 +109,7 @@ soak: $(VENV)/.installed-dev  ## thousands of fits from threads and forked worke
 
 # The lowest versions that pyproject.toml declares, on the oldest Python, and the tests of what they are used for.
 test-floor: .venv-floor/.installed
-	.venv-floor/bin/python -m pytest -p no:cacheprovider $(FLOOR_TESTS)
+	.venv-floor/bin/python -m pytest -p no:cacheprovider -W "ignore:np.find_common_type:DeprecationWarning" $(FLOOR_TESTS)
 
 FLOOR_TESTS := $(addprefix tests/test_,$(addsuffix .py,sklearn_checks cluster tsk refine columns files bad_input text rows))
 

@@ -39,7 +39,7 @@ TESTS = {
     "terms/objective.py": ("objective", "mixed", "family", "cluster"),
     "rules/links.py": ("tsk", "summary", "explanation"),
     "rules/base.py": ("tsk", "summary", "rule_tables", "editing", "explanation", "mixed"),
-    "rules/conditions.py": ("tsk", "text", "rule_tables", "evidence", "explanation", "editing"),
+    "rules/conditions.py": ("tsk", "text", "rule_tables", "evidence", "explanation", "editing", "categories"),
     "tsk/consequents.py": ("consequents", "tsk"),
     "tsk/refine.py": ("refine", "descent", "short_rules", "mixed"),
     "tsk/simplify.py": ("short_rules", "refine"),

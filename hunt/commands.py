@@ -89,12 +89,17 @@ def _two_writers(rng: Chance, folder: Path) -> str:
         source.write_text(text)
     writers = [subprocess.Popen([sys.executable, "-c", code, str(source), str(path)]) for source in sources]
     read = 0
-    while any(writer.poll() is None for writer in writers):
-        found = path.read_text()
-        if found not in texts:
-            raise Broken("a file of neither writer")
-        read += 1
-        time.sleep(0.001 * float(rng.random()))
+    try:
+        while any(writer.poll() is None for writer in writers):
+            found = path.read_text()
+            if found not in texts:
+                raise Broken("a file of neither writer")
+            read += 1
+            time.sleep(0.001 * float(rng.random()))
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.wait()
     if any(writer.returncode for writer in writers):
         raise Broken("a writer failed")
     return f"{read} times read"

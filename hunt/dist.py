@@ -26,7 +26,7 @@ LACKING = {
 """Commands that need an extra, and what must be named in the sentence about it."""
 LACKING_IN_PYTHON = {
     "from sessc import RuleBase; RuleBase.load('model.json').to_onnx()": "onnx",
-    "from sessc import *; ConditionsDisplay.from_estimator(RuleBase.load('model.json')).plot()": "matplotlib",
+    "from sessc import *; ConditionsDisplay.from_rules(RuleBase.load('model.json'))": "matplotlib",
     "from sessc import Model; Model.load('model.json').to_onnx()": "onnx",
 }
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import sessc
 from sessc import Model, RuleBase
@@ -155,7 +156,9 @@ def raw(rng: Chance) -> str:
     if isinstance(X, dict):
         X["y"] = y
     elif len(np.shape(y)) == 1 and len(y) == len(X):
-        X = X.assign(y=y)
+        # Of an array of texts pandas would make strings, and some are none.
+        is_odd = isinstance(y, np.ndarray) and y.dtype.kind == "O"
+        X = X.assign(y=pd.Series(y, X.index, object) if is_odd else y)
     about = f"Model.fit, {table}; y {of_targets}"
     try:
         model = attempt(Model.fit, X, "y", n_rules=2, random_state=0)

@@ -25,7 +25,7 @@ BESIDE = {
 """Areas that stand beside that order, and what they may import."""
 USED_FROM = {"rules": "tsk", "report": "tables", "datasets": "cli"}
 """From where on in the order they may be imported."""
-PRIVATE = {"_version", "_progress", "_runtime", "_writing"}
+PRIVATE = {"_version", "_progress", "_runtime", "_writing", "_drawing"}
 """Modules that everything may import, and that import nothing of the package but each other."""
 DECLARED = "rules.forms"
 """The one module that may import upwards, inside its functions."""

@@ -43,6 +43,13 @@ def test_both_decompositions_solve_the_same_system(rng, n):
         np.testing.assert_allclose(solve(square, side, ALPHAS), expected, rtol=1e-9, atol=1e-9)
 
 
+def test_directions_that_the_data_do_not_span_get_nothing(rng):
+    root = rng.normal(size=(20, 5)) @ rng.normal(size=(5, 12))  # seven directions of rounding alone
+    square, side = root.T @ root, root.T @ rng.normal(size=(20, 3))
+    (found,) = consequents._solve_spectral(square, side, np.zeros(1))
+    np.testing.assert_allclose(found, np.linalg.pinv(square, rcond=1e-10, hermitian=True) @ side, atol=1e-9)
+
+
 @pytest.mark.parametrize("order", [0, 1])
 def test_primal_and_dual_agree(problem, order):
     X, y, centers, widths, weight = problem

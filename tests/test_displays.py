@@ -1,5 +1,7 @@
 """Pictures show the numbers of the rules."""
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_wine
@@ -279,3 +281,12 @@ def test_overlaps_are_a_map(model, wine):
     with pytest.raises(ValueError, match="found on rows; give X"):
         OverlapDisplay.from_rules(model.rules_.without_rule(1))
     assert OverlapDisplay.from_rules(model.rules_.without_rule(1), X).overlaps.shape == (2, 2)
+
+
+@pytest.mark.parametrize("display", [ConditionsDisplay, CoefficientsDisplay, EffectsDisplay])
+def test_without_matplotlib_pictures_say_so(display, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    X, y = load_diabetes(return_X_y=True)
+    rules = TSKRegressor(1, order=1, random_state=0).fit(X, y).rules_
+    with pytest.raises(ImportError, match=r"^pictures need the matplotlib package; pip install matplotlib\.$"):
+        display.from_rules(rules)

@@ -177,6 +177,18 @@ def test_weights_are_repetitions(rng):
         np.testing.assert_allclose(one.answers, other.answers, rtol=1e-9)
 
 
+def test_a_row_that_weighs_next_to_nothing_may_lie_beyond_all_others(rng):
+    X = rng.normal(size=(80, 1)) + 0.1 * rng.normal(size=(80, 2))
+    y, weight = X.sum(axis=1), np.ones(80)
+    X[3], weight[3] = 50.0, 1e-30
+    make = TSKRegressor(3, refine=5, random_state=0)
+    found = make.fit(X, y, sample_weight=weight).rules_.effects().curves
+    assert all(one.accumulated is not None and one.cells[-1] < 50 for one in found)
+    others = np.arange(80) != 3
+    for one, other in zip(found, make.fit(X[others], y[others]).rules_.effects().curves, strict=True):
+        np.testing.assert_allclose(one.accumulated, other.accumulated, rtol=1e-6, atol=1e-6)
+
+
 def test_rules_that_were_changed_ask_a_typical_row_or_yours():
     model, X = wine()
     name = model.rules_.feature_names[model.rules_.summary.effects.curves[0].column]

@@ -330,6 +330,8 @@ def test_a_file_keeps_every_digit(kind, request, tmp_path):
     assert read.beside.keys() == found.beside.keys()
     assert str(read) == str(found)
     text = (tmp_path / "found.json").read_text(encoding="utf-8")
+    read.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_text(encoding="utf-8") == text
     for broken in (text[: len(text) // 2], text.replace('"sessc evaluation"', '"other"'), "[]"):
         (tmp_path / "broken.json").write_text(broken, encoding="utf-8")
         with pytest.raises(ValueError, match=r"broken\.json is"):

@@ -79,11 +79,28 @@ def test_what_is_said_to_change_the_answer_does_and_a_little_less_does_not(model
     assert tried > 10
 
 
+@pytest.mark.parametrize("order", [0, 1])
+def test_the_answer_is_the_one_predicted_to_the_last_bit(order):
+    X, y = load_diabetes(return_X_y=True)
+    rules = TSKRegressor(3, order=order, random_state=0).fit(X, y).rules_
+    for k in range(40):
+        assert rules.explain(X[k]).answer == rules(X[k : k + 1])[0]
+
+
+def test_of_classes_level_but_for_last_bits_the_one_predicted_is_explained(rng):
+    for _ in range(30):
+        levels = rng.normal(size=(5, 1, 1)) * [1.0, 1.0]
+        places = [({"a": (float(a), 1.0)}, {"x": 0.5, "y": 0.5}) for a in range(5)]
+        rules = replace(RuleBase.by_hand(places), consequents=levels + 1e-16 * rng.normal(size=(5, 1, 2)))
+        row = rng.normal(2, 2, size=1)
+        assert rules.explain(row).answer == rules(row[None, :])[0]
+
+
 def test_real_targets_say_what_one_standard_deviation_does():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     model = TSKRegressor(3, refine=30, random_state=0).fit(X, y)
     found = model.explain(X.iloc[3])
-    assert found.answer == pytest.approx(model.predict(X.iloc[[3]])[0])
+    assert found.outputs[0] == pytest.approx(found.answer)
     effects = [abs(change.answer - found.answer) for change in found.changes]
     assert effects == sorted(effects, reverse=True)
     assert "ne standard deviation more or less:" in str(found)

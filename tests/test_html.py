@@ -364,10 +364,21 @@ def test_numbers_are_those_of_the_text(opened, rng):
     page = opened(classifier())
     values = rng.normal(size=300) * 10.0 ** rng.integers(-14, 21, size=300)
     resolutions = np.abs(values) * 10.0 ** rng.uniform(-6, 1, size=300)
-    values, resolutions = [*values.tolist(), 0.0, 0.0, 5.0, 1e200], [*resolutions.tolist(), 0.1, 1e-9, 0.0, 3.0]
+    tiny = 1e-110 * rng.normal(size=100) * 10.0 ** rng.integers(-30, 30, size=100)
+    values = [*values.tolist(), *tiny.tolist(), 0.0, 0.0, 5.0, 1e200, 1.0, 0.3, 0.0, 6e-113]
+    resolutions = [*resolutions.tolist(), *np.abs(tiny / 50).tolist(), 0.1, 1e-9, 0.0, 3.0, *[1e-111] * 4]
     found = page.evaluate("([a, b]) => a.map((v, k) => window.sessc.number(v, b[k]))", [values, resolutions])
     assert found == [number(value, resolution) for value, resolution in zip(values, resolutions, strict=True)]
     assert max(map(len, found)) < 24
+
+
+def test_columns_may_be_as_small_as_can_be_squared(opened, rng):
+    X = rng.normal(size=(60, 1)) * 1e-110
+    rules = TSKClassifier(2, refine=5, random_state=0).fit(X, np.where(X[:, 0] > 0, "up", "down")).rules_
+    page = opened(rules)
+    for value, answer in (("1e-110", "up"), ("-1e-110", "down"), ("1", rules([[1.0]])[0])):
+        page.locator("#feature-0").fill(value)
+        assert page.locator("#answer h3").inner_text() == answer
 
 
 def test_measures_and_reasons_fit_a_phone(browser, tmp_path):

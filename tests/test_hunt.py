@@ -15,7 +15,15 @@ from hunt.__main__ import KINDS, SHARES, cases, hunted, main
 from hunt.judging import Broken, attempt, generator, is_sentence, judged
 from hunt.ledger import Case, Ledger, Outcome
 
-from sessc import FCM, KernelEWFCM, RuleBase, TSKClassifier, TSKRegressor, UselessModelWarning
+from sessc import (
+    FCM,
+    KernelEWFCM,
+    RuleBase,
+    TSKClassifier,
+    TSKRegressor,
+    TSKRegressorCV,
+    UselessModelWarning,
+)
 from sessc.tables.files import dumps, loads
 
 ROOT = Path(__file__).parents[1]
@@ -175,6 +183,16 @@ def test_rules_take_lists_of_mixed_cells(table):
     assert model.rules_.explain(rows[:1]).answer == model.predict(rows)[0]
 
 
+@pytest.mark.parametrize("frame", ["pandas", "polars"])
+def test_rules_take_frames_of_single_precision_as_estimators_do(frame, rng):
+    """They were asked in double precision, and a file of them, whose limits are, answered otherwise."""
+    X = rng.normal(size=(40, 2)).astype(np.float32)
+    X = pytest.importorskip(frame).DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    model = TSKRegressor(n_rules=2, refine=5, order=1, random_state=0).fit(X, rng.normal(size=40))
+    for rules in (model.rules_, loads(dumps(model.rules_)).rules):
+        np.testing.assert_array_equal(rules(X), model.predict(X))
+
+
 @pytest.mark.parametrize(
     "condition",
     [
@@ -194,11 +212,41 @@ def test_absurd_conditions_are_refused(condition):
     assert is_sentence(said.value)
 
 
+def test_bells_that_are_too_narrow_beside_their_column_are_refused():
+    """Where their centre is that of the column nothing is lost in rounding, but their impact was infinite."""
+    wishes = {"about": 1e150, "width": 1e9}, {"at_least": 1e150}
+    with pytest.raises(ValueError, match=r"'b' about 1e\+150 \(± 1e\+09\) is more than can be computed with"):
+        RuleBase.by_hand([({"b": wish}, {answer: 0.9}) for wish, answer in zip(wishes, "xy", strict=True)])
+
+
 def test_targets_that_only_rounding_tells_apart(rng):
     """How well rules do was minus infinity, and no file could be written."""
     X, y = rng.normal(size=(2, 2)), np.asarray([1e16, 1e16 + 2])
     model = TSKRegressor(n_rules=2, refine=5, random_state=0).fit(X, y)
     np.testing.assert_array_equal(loads(dumps(model.rules_)).rules(X), model.predict(X))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_scores_that_cannot_be_squared_are_compared(seed):
+    """R² of a fold is as large as its targets are small beside those that were learned from."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(20, 2)), 10.0 ** np.where(np.arange(20) == 7, 90, rng.uniform(-90, -80, size=20))
+    search = TSKRegressorCV(n_rules=(1, 2), order=0, refine=3, parsimony=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", UselessModelWarning)
+        found = search.fit(X, y).cv_results_
+    assert np.min(found["mean_test_score"]) < -1e200
+    assert all(np.all(np.isfinite(found[f"{what}_test_score"])) for what in ("mean", "std"))
+
+
+def test_rules_are_measured_on_targets_that_are_nothing_beside_those_learned_from(rng):
+    X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
+    rules = TSKRegressor(n_rules=2, random_state=0).fit(X, 1e100 * y).rules_
+    measured = rules.evaluate(X, 1e-100 * y)
+    assert "R²" not in measured.measures  # more than there are numbers for
+    assert all(np.isfinite(value) for value in measured.measures.values())
+    assert np.isfinite(rules.observe(X, 1e-100 * y).score)
 
 
 def test_weights_that_are_too_unlike(table):
@@ -207,6 +255,17 @@ def test_weights_that_are_too_unlike(table):
     weight[0], weight[1] = 1e-97, 1e75
     with pytest.raises(ValueError, match="as small as 1e-97 beside others of 1e\\+75"):
         TSKClassifier(n_rules=2).fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("model", [KernelEWFCM(2), FCM(2), TSKClassifier(n_rules=2)])
+@pytest.mark.parametrize("light", [1e-31, 1e-17])
+def test_missing_cells_of_rows_that_weigh_next_to_nothing(model, light, table):
+    """Beside the others their weights were rounded away, and their gaps went through as NaN."""
+    X, y = table
+    X[0, 1], weight = np.nan, np.where(np.arange(30) == 0, light, 1.0)
+    model.set_params(random_state=0).fit(X, y, sample_weight=weight)
+    firm = model.predict(X[1:])
+    assert np.array_equal(model.fit(X[1:], y[1:]).predict(X[1:]), firm)
 
 
 def test_weights_and_values_whose_products_overflow(table):

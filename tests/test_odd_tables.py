@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sessc import FCM, Blocks, RuleBase, TSKClassifier, TSKClassifierCV, TSKRegressor
+from sessc import ESSC, FCM, Blocks, RuleBase, TSKClassifier, TSKClassifierCV, TSKRegressor
 
 USELESS = pytest.mark.filterwarnings("ignore::sessc.UselessModelWarning")
 """Where labels have nothing to do with the columns that are left."""
@@ -139,6 +139,17 @@ def test_every_nan_is_missing(table):
     assert found.rules_.columns[1].levels == ("u", "v")
     dates = np.asarray([np.datetime64("NaT"), *[dt.date(2020, 1, 1 + k % 28) for k in range(119)]], dtype=object)
     assert FCM(2, random_state=0).fit(X.assign(d=dates)).transform(X.assign(d=dates)).shape == (120, 2)
+
+
+@pytest.mark.parametrize("kind", [np.longdouble, np.float16])
+def test_rules_about_categories_take_numbers_of_any_precision(kind):
+    """In extended precision there was no smallest number above zero, and half has too few digits for a cost."""
+    rng = np.random.default_rng(0)
+    values = np.c_[rng.normal(size=(60, 2)), rng.integers(0, 2, 60)].astype(np.float16)
+    for kind_of_model in (ESSC, TSKClassifier):
+        model = kind_of_model(2, categorical_features=[2], random_state=0)
+        model.fit(values.astype(float), values[:, 0] > 0)
+        np.testing.assert_array_equal(model.predict(values.astype(kind)), model.predict(values.astype(float)))
 
 
 def test_a_dictionary_may_hold_a_gap_or_a_level_twice():

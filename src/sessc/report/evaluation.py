@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._drawing import pyplot
 from ..rules.evaluation import Curve, Evaluation
 from ..rules.wording import count, percent
 from .phrases import held_for
@@ -117,7 +118,7 @@ class EvaluationDisplay:
         return cls(evaluate(model, X, y, **asked)).plot()
 
     def plot(self, **settings: Any) -> Self:
-        import matplotlib.pyplot as plt
+        plt = pyplot()
 
         found = self.evaluation
         models = {"model": found} | dict(found.beside)

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from .._drawing import pyplot
 from ..rows.columns import Category
 from ..rules.base import Cells, RuleBase, place_of
 from ..rules.conditions import grades, impacts, shown_range
@@ -67,7 +68,7 @@ class MembershipDisplay:
         return cls(rules, chosen, before).plot()
 
     def plot(self) -> Self:
-        import matplotlib.pyplot as plt
+        plt = pyplot()
         from matplotlib.lines import Line2D
 
         n_columns = min(3, len(self.features))
@@ -148,7 +149,7 @@ class ConditionsDisplay:
         return cls(_rules(rules)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        import matplotlib.pyplot as plt
+        plt = pyplot()
 
         strength = np.where(self.rules.asks, impacts(self.rules), 0.0)
         order = np.argsort(-_strength(self.rules), kind="stable")
@@ -200,7 +201,7 @@ class FiringDisplay:
         return cls(np.stack(parts), output_names(rules)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        import matplotlib.pyplot as plt
+        plt = pyplot()
 
         if ax is None:
             _, ax = plt.subplots(figsize=(6, 1 + 0.3 * self.firing.shape[1]), layout="constrained")
@@ -234,7 +235,7 @@ class ConvergenceDisplay:
         return cls(history, "mean loss with penalties").plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        import matplotlib.pyplot as plt
+        plt = pyplot()
 
         if ax is None:
             _, ax = plt.subplots(layout="constrained")
@@ -272,7 +273,7 @@ class BoundaryDisplay:
         return cls(rules, (a, b)).plot(X, y, ax)
 
     def plot(self, X: Any = None, y: Any = None, ax: Any = None) -> Self:
-        import matplotlib.pyplot as plt
+        plt = pyplot()
         from matplotlib.colors import ListedColormap
 
         rules, (a, b) = self.rules, self.features

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._drawing import pyplot
 from ..rules.base import RuleBase, place_of
 from ..rules.effects import Effect, Effects
 from ..rules.links import Softmax
@@ -56,7 +57,7 @@ class ImportancesDisplay:
         return cls(found, [one_line(name) for name in rules.feature_names]).plot(ax, most=most)
 
     def plot(self, ax: Any = None, *, most: int = 20) -> Self:
-        import matplotlib.pyplot as plt
+        plt = pyplot()
 
         drawn = self.frame().head(most)
         if ax is None:
@@ -110,7 +111,7 @@ class EffectsDisplay:
         return cls(rules, effects, places).plot()
 
     def plot(self) -> Self:
-        import matplotlib.pyplot as plt
+        plt = pyplot()
 
         n_columns = min(3, len(self.curves))
         n_rows = -(-len(self.curves) // n_columns)
@@ -247,7 +248,7 @@ class CoefficientsDisplay:
         return cls(rules, found).plot(ax, most=most)
 
     def plot(self, ax: Any = None, *, most: int = 20) -> Self:
-        import matplotlib.pyplot as plt
+        plt = pyplot()
 
         drawn, outputs = self.coefficients[:most], adds_to(self.rules)
         if ax is None:
@@ -306,7 +307,7 @@ class OverlapDisplay:
         return cls(seen.overlaps, seen.governed / seen.weight).plot()
 
     def plot(self) -> Self:
-        import matplotlib.pyplot as plt
+        plt = pyplot()
 
         n_rules = len(self.governed)
         self.figure_, axes = plt.subplots(

@@ -35,6 +35,7 @@ __all__ = [
     "cast",
     "check_labels",
     "existing_rows",
+    "is_float32_frame",
     "keep_columns",
     "known_columns",
     "largest_square_root",
@@ -69,7 +70,7 @@ def read_table(
     if _is_mixed(estimator, X, reset):
         return _read_mixed(estimator, X, sample_weight, reset, growing)
     _refuse_twins(named(X) if is_frame(X) else ())
-    single = _is_float32_frame(X)
+    single = is_float32_frame(X)
     try:
         X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
     except (ValueError, OverflowError) as error:
@@ -152,7 +153,7 @@ def known_columns(estimator: Any) -> tuple[Column, ...]:
     return estimator._columns
 
 
-def _is_float32_frame(X: Any) -> bool:
+def is_float32_frame(X: Any) -> bool:
     """Whether a frame holds float32 alone; scikit-learn sees that in pandas frames and not in others."""
     if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
         return False

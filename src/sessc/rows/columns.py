@@ -493,7 +493,9 @@ def _cells(raw: Raw, column: Column) -> np.ndarray:
 def _of_array(X: Array, columns: Sequence[Column]) -> Array:
     """An array of numbers, in which some columns hold levels that are numbers."""
     xp = array_namespace(X)
-    X = X if xp.isdtype(X.dtype, "real floating") else xp.astype(X, xp.float64)
+    if X.dtype not in (xp.float32, xp.float64):  # nobody computes in half or in extended precision
+        with np.errstate(over="ignore"):
+            X = xp.astype(X, xp.float64)
     if not any(column.n_levels for column in columns):
         return X
     parts = []

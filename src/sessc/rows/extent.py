@@ -111,6 +111,8 @@ class _Moments:
     x: Array
     low: Array
     high: Array
+    gaps: Array
+    """Whether a cell is missing, which sums of weights cannot tell where its row weighs next to nothing."""
 
     def __add__(self, other: _Moments) -> _Moments:
         xp = array_namespace(self.x)
@@ -120,6 +122,7 @@ class _Moments:
             self.x + other.x,
             xp.minimum(self.low, other.low),
             xp.maximum(self.high, other.high),
+            self.gaps | other.gaps,
         )
 
     @property
@@ -138,9 +141,9 @@ def _moments(samples: Samples) -> _Moments:
     low, high = xp.min(X, axis=0), xp.max(X, axis=0)
     if weight is None:
         n = scalar(X.shape[0], X)
-        return _Moments(n, n, xp.sum(X, axis=0), low, high)
+        return _Moments(n, n, xp.sum(X, axis=0), low, high, low != low)
     total = xp.sum(weight)
-    return _Moments(total, total, weight @ X, low, high)
+    return _Moments(total, total, weight @ X, low, high, low != low)
 
 
 def _known_moments(X: Array, weight: Array) -> _Moments:
@@ -150,7 +153,8 @@ def _known_moments(X: Array, weight: Array) -> _Moments:
         end(xp.where(missing, scalar(far, X), X), axis=0) for end, far in ((xp.min, xp.inf), (xp.max, -xp.inf))
     )
     known = weight @ xp.astype(~missing, X.dtype)
-    return _Moments(xp.sum(weight), known, weight @ xp.where(missing, scalar(0.0, X), X), low, high)
+    x = weight @ xp.where(missing, scalar(0.0, X), X)
+    return _Moments(xp.sum(weight), known, x, low, high, xp.any(missing, axis=0))
 
 
 def _squares(samples: Samples) -> Array:
@@ -188,6 +192,7 @@ def measure(rows: Rows) -> Extent:
     spread = xp.astype(xp.sqrt(divide(squares, known, otherwise=0 * known)), rows.dtype)
     spread = xp.where(spread > least_spread(rows.precision), spread, scalar(0.0, spread))
     share = to_numpy(known) / weight
+    share = np.where(to_numpy(moments.gaps), np.minimum(share, np.nextafter(1.0, 0.0)), share)
     reach = xp.maximum(moments.high - moments.mean, moments.mean - moments.low)
     lopsided = weight <= FAR**2 or bool(xp.any(reach > FAR * xp.astype(spread, reach.dtype)))
     extent = Extent(center, spread, weight, known=None if np.all(share == 1) else share, lopsided=lopsided)

@@ -23,8 +23,18 @@ import numpy as np
 from .._array import Array, array_namespace, clip, is_foreign, like, softmax
 from .._runtime import cached_property
 from ..rows.base import Samples
-from ..rows.clean import as_array, plain_table, refuse_extremes
-from ..rows.columns import Column, Number, cell_type, cells_of, chosen, default_names, is_frame, named
+from ..rows.clean import as_array, is_float32_frame, plain_table, refuse_extremes
+from ..rows.columns import (
+    Column,
+    Number,
+    cell_type,
+    cells_of,
+    chosen,
+    default_names,
+    is_frame,
+    is_plain_frame,
+    named,
+)
 from ..rows.layout import Layout
 from ..rows.target import class_of
 from .forms import Forms
@@ -297,6 +307,8 @@ class RuleBase(Forms):
         names = named(X) if is_frame(X) else self.feature_names
         if names != self.feature_names and self.feature_names != default_names(self.n_features):
             raise ValueError(f"X has the columns {names}, and the rules are about {self.feature_names}.")
+        if self._dtypes is not None and is_plain_frame(X) and is_float32_frame(X):  # estimators keep its precision
+            X = as_array(X, [np.float64, np.float32]).astype(np.float32)
         if not is_foreign(X) and not is_frame(X):
             dtypes = None if getattr(X, "dtype", np.dtype(float)).kind == "M" else self._dtypes
             X = as_array(X, dtypes or cell_type(X))

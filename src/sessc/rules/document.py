@@ -17,7 +17,7 @@ from .._version import __version__
 from ..rows.columns import Category, Column, Number
 from .base import Conditions, RuleBase
 from .effects import Effect, Effects
-from .evaluation import Curve, Cuts, Evaluation, flat
+from .evaluation import Curve, Cuts, Evaluation, counted, flat
 from .evidence import Evidence
 from .links import Identity, Link, Proportions, Softmax
 from .measures import CUTS
@@ -538,7 +538,7 @@ def _read_evaluation(one: dict[str, Any]) -> Evaluation:
     confusion = one.get("confusion")
     if confusion is not None:
         n_classes = len(confusion) if isinstance(confusion, list) else 0
-        confusion = read_array(confusion, "a confusion matrix", (n_classes, n_classes))
+        confusion = counted(read_array(confusion, "a confusion matrix", (n_classes, n_classes)))
     ends = {str(name): read_array(both, "intervals", (2,)).tolist() for name, both in intervals.items()}
     return Evaluation(
         read_count(one),

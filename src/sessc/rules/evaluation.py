@@ -26,6 +26,7 @@ __all__ = [
     "Cuts",
     "Evaluation",
     "compare",
+    "counted",
     "evaluate",
     "flat",
     "verdict",
@@ -367,7 +368,12 @@ def _confusion(said: Answered, weight: np.ndarray) -> np.ndarray | None:
     if not (n := said.n_classes):
         return None
     found = np.bincount(said.truth * n + said.answers, weight, minlength=n * n).reshape(n, n)
-    return found.astype(int) if np.all(found == np.round(found)) else found
+    return counted(found)
+
+
+def counted(found: np.ndarray) -> np.ndarray:
+    """Sums of weights, as whole numbers if they all are."""
+    return found.astype(int) if np.all((found == np.round(found)) & (found < 2**53)) else found
 
 
 def _intervals(said: Answered, draw: Resamples, found: Limits, limits: Limits) -> dict[str, tuple[float, float]]:

@@ -75,10 +75,9 @@ class Explanation(Spoken):
 
     @property
     def answer(self) -> Any:
-        """The predicted class or value."""
-        if self.rules.classes is None:
-            return float(self.outputs[0])
-        return self.rules.classes[np.argmax(self.outputs)]
+        """The predicted class or value, as the rules answer it: contributions add up to it but for last bits."""
+        answer = self.rules(Cells(self.x[None, :]))[0]
+        return float(answer) if self.rules.classes is None else answer
 
 
 def explain(rules: RuleBase, x: Any) -> Explanation:

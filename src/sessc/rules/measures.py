@@ -184,7 +184,10 @@ def _quantile(values: np.ndarray, below: np.ndarray, share: float) -> np.ndarray
 
 
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=np.asarray(below) > 0)
+    """NaN where nothing can be said: of nothing, or of so little that there is no number for it."""
+    with np.errstate(over="ignore"):
+        found = np.divide(above, below, out=np.full(np.shape(above), np.nan), where=np.asarray(below) > 0)
+    return np.where(np.isinf(found), np.nan, found)
 
 
 def _mean_of_known(parts: np.ndarray) -> np.ndarray:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from .._array import Array, array_namespace, like, one_hot, to_numpy
+from .._array import Array, array_namespace, like, one_hot, scalar, to_numpy
 from ..rows.arrays import ArrayRows
 from ..rows.base import Rows, Samples
+from ..rows.clean import largest_square_root
 from .base import Cells, RuleBase, filled, firing
 from .evidence import Evidence
 
@@ -98,9 +99,11 @@ def _sums(rules: RuleBase, outcome: Outcome, samples: Samples) -> _Sums:
 
 def _right(rules: RuleBase, answers: Array, Y: Array) -> Array:
     """Of each class the rows that are answered right, (n, C); of values how far answers are off, squared."""
-    if rules.classes is None:
-        return (answers - Y) * (answers - Y)
     xp = array_namespace(Y)
+    if rules.classes is None:
+        # In units of what is true here, which may be nothing beside what was learned from.
+        off = xp.minimum(xp.abs(answers - Y), scalar(float(largest_square_root(xp.finfo(Y.dtype))), Y))
+        return off * off
     return Y * one_hot(xp.argmax(answers, axis=1), Y.shape[1], Y.dtype)
 
 

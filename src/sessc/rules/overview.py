@@ -179,7 +179,8 @@ def _local(asked: _Asked, j: int, ends: np.ndarray) -> tuple[np.ndarray, np.ndar
     A row lies above one end and not above the next, and is asked what it is answered at both. Accumulated effects
     are zero on average.
     """
-    part = np.searchsorted(ends[1:], asked.cells[:, j])
+    # The last end is no maximum if rows beyond it weigh next to nothing.
+    part = np.minimum(np.searchsorted(ends[1:], asked.cells[:, j]), len(ends) - 2)
     into = (part == np.arange(len(ends) - 1)[:, None]) * asked.weight
     mass = into.sum(axis=1)[:, None]
     firing, answers = asked.with_cells(j, ends[[part, part + 1]])

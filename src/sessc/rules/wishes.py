@@ -86,7 +86,8 @@ def _curve(rules: RuleBase, column: int, center: float, width: float, is_edge: b
     with np.errstate(all="ignore"):
         precision = np.square(np.float64(rules.scale[column]) / width)
         linear = precision * (center - rules.mean[column]) / rules.scale[column]
-    if not (precision > 0 and np.isfinite(precision) and np.isfinite(linear)):
+        square = np.square(REACH**2 * (precision + abs(linear)))  # impacts are made of such
+    if not (precision > 0 and np.isfinite(square)):
         raise ValueError(
             f"{rules.feature_names[column]!r} about {center:g} (± {width:g}) is more than can be computed with "
             f"beside its spread of {rules.scale[column]:g}; choose a width closer to that."

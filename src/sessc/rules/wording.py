@@ -32,6 +32,8 @@ __all__ = [
 
 MOST_DIGITS = 5
 """Of numbers so large or small that they are written with an exponent."""
+MOST_PLACES = 20
+"""Behind the point of other numbers, which have no digits farther on."""
 MANY = 4
 """Levels that are named where not everything is shown."""
 HALF_WIDTHS = float(np.sqrt(2 * HALF))
@@ -276,7 +278,7 @@ def number(value: float, resolution: float) -> str:
     places = int(1 - np.floor(np.log10(resolution)))
     value = round(float(value), places) + 0.0  # no "-0.00"
     if 1e-4 <= abs(value) < 1e15 or (value == 0 and places < 5):
-        return f"{value:.{max(places, 0)}f}"
+        return f"{value:.{min(max(places, 0), MOST_PLACES)}f}"
     digits = int(np.floor(np.log10(abs(value)))) + places if value else 0
     return f"{value:.{min(max(digits, 0), MOST_DIGITS)}e}"
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._drawing import pyplot
 from .tuning import score_name, searching
 
 __all__ = ["AccuracySizeDisplay"]
@@ -75,7 +76,7 @@ class AccuracySizeDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the scores with their standard errors, on ``ax`` or a new figure."""
-        import matplotlib.pyplot as plt
+        plt = pyplot()
 
         if ax is None:
             _, ax = plt.subplots()

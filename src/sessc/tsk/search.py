@@ -103,6 +103,10 @@ class Whole(NamedTuple):
     rules: Moving
 
 
+WORST = -1e300
+"""No score is below this, so that differences and means of scores are finite."""
+
+
 class Made(NamedTuple):
     """How rules did, and if they were refined, what they were before anything was cut."""
 
@@ -152,10 +156,11 @@ class Fold:
             _Values(self.X, formula, known) if labels is None else _Classes(self.X, formula, known, link, labels)
         )
         weight = {} if self.weight is None or not _takes_weights(self.scorer) else {"sample_weight": self.weight}
-        with warnings.catch_warnings():
+        # R² of targets that are nothing beside those learned from may be more than there are numbers.
+        with warnings.catch_warnings(), np.errstate(over="ignore"):
             # A rare class may be missing from a fold; saying so for every candidate helps nobody.
             warnings.filterwarnings("ignore", message="y_pred contains classes not in y_true")
-            return float(self.scorer(answers, self.X, self.y, **weight))
+            return max(float(self.scorer(answers, self.X, self.y, **weight)), WORST)
 
     def score_clusters(self, found: Clusters, recipe: Recipe) -> Judged:
         """How well the clusters predict by themselves, before any least squares."""
@@ -296,8 +301,14 @@ class Trial:
         Training parts overlap, so that folds know less together than as many independent ones would.
         """
         lost = other.scores - self.scores
-        spread = np.std(lost, ddof=1) if len(lost) > 1 else 0.0
+        spread = _deviation(lost, ddof=1) if len(lost) > 1 else 0.0
         return float(np.mean(lost)), float(spread * np.sqrt(1 / len(lost) + overlap))
+
+
+def _deviation(scores: np.ndarray, axis: int | None = None, ddof: int = 0) -> Any:
+    """The standard deviation, also of scores that cannot be squared: R² of targets unlike by a hundred orders."""
+    unit = max(1.0, float(np.max(np.abs(scores))) * 2.0**-500)
+    return unit * np.std(scores / unit, axis=axis, ddof=ddof)
 
 
 def highest(trials: list[Trial]) -> Trial:
@@ -521,7 +532,7 @@ def cv_results(trials: list[Trial]) -> dict[str, Any]:
         | {f"split{k}_test_score": column for k, column in enumerate(scores.T)}
         | {
             "mean_test_score": means,
-            "std_test_score": scores.std(axis=1),
+            "std_test_score": _deviation(scores, axis=1),
             "rank_test_score": 1 + beaten_by.sum(axis=1),
             "mean_size": np.asarray([trial.size for trial in trials]),
         }

@@ -168,12 +168,18 @@ function make(tag, properties = {}, ...children) {
 /* Numbers have the digits that text has: two of what tells them from their neighbours. */
 function number(value, resolution) {
   if (!(resolution > 0 && Number.isFinite(resolution))) return brief(value, 4);
-  const places = 1 - Math.floor(Math.log10(resolution)), unit = 10 ** -places;
-  const rounded = (places > 0 ? Number(value.toFixed(Math.min(places, 100))) : Math.round(value / unit) * unit) + 0;
+  const places = 1 - Math.floor(Math.log10(resolution)), rounded = toPlaces(value, places) + 0;
   const far = Math.abs(rounded);
-  if ((far >= 1e-4 && far < 1e15) || (far === 0 && places < 5)) return rounded.toFixed(Math.max(places, 0));
+  if ((far >= 1e-4 && far < 1e15) || (far === 0 && places < 5)) return rounded.toFixed(Math.min(Math.max(places, 0), 20));
   const digits = far ? Math.floor(Math.log10(far)) + places : 0;
   return rounded.toExponential(Math.min(Math.max(digits, 0), 5)).replace(/e([+-])(\d)$/, "e$10$2");
+}
+
+/* Of places behind the point toFixed has a hundred; a number that has no digits there is as it is. */
+function toPlaces(value, places) {
+  if (places > 0 && places <= 100) return Number(value.toFixed(places));
+  const unit = 10 ** -places, steps = value / unit;
+  return Math.abs(steps) < 2 ** 53 ? Math.round(steps) * unit : value;
 }
 
 const brief = (value, digits) => Number(value.toPrecision(digits)).toString();
