@@ -128,7 +128,9 @@ def _class_share(found: Evidence, r: int, c: int, name: str, first: bool) -> str
 
 def _rounded(share: float) -> str:
     """A share of a hundred without a fraction, unless nearly all would read as all."""
-    return percent(share).removesuffix(" %") if 0.995 <= share < 1 else f"{100 * share:.0f}"
+    if not 0.995 <= share < 1:
+        return f"{100 * share:.0f}"
+    return f"{100 * share:.1f}" if share < 0.9995 else percent(share).removesuffix(" %")
 
 
 def priors(rules: RuleBase) -> str:
