@@ -97,10 +97,9 @@ class RefinedPage(Page):
         name, form = COLUMNS[measure]
         return form.format(self.comparison.mean(model, name, range(splits)))
 
-    def lead(self, ours: str, theirs: str, *datasets: str) -> str:
-        """One model's mean BCA less another's on the splits both have; the part that these data sets make."""
-        found = self.comparison.difference(ours, theirs)
-        return f"{sum(found[d].mean() for d in datasets or found) / len(found):+.2f}"
+    def lead(self, ours: str, theirs: str) -> str:
+        """One model's mean BCA less another's on the splits both have."""
+        return f"{np.mean([v.mean() for v in self.comparison.difference(ours, theirs).values()]):+.2f}"
 
     def stars(self, ours: str, theirs: str) -> str:
         """The data sets on which Nadeau and Bengio's test tells two models apart, and who wins them."""
