@@ -299,7 +299,7 @@ def test_nearly_all_is_not_called_all(rng):
     """Of a rule for a class that nearly all rows have; others read as before."""
     X = rng.normal(size=(300, 2))
     rules = TSKClassifier(2, refine=5, random_state=0).fit(X, rng.permutation(300) % 2).rules_
-    for share, text in ((0.9973, "99.73"), (0.996, "99.6"), (1.0, "100"), (0.994, "99"), (0.62, "62")):
+    for share, text in ((0.9973, "99.7"), (0.996, "99.6"), (1.0, "100"), (0.994, "99"), (0.62, "62")):
         outcomes = np.array([[share, 1 - share]] * 2)
         all_alike = dict.fromkeys(("outcomes", "weighed", "low", "high"), outcomes)
         evidence = replace(rules.summary.evidence, **all_alike)
