@@ -45,8 +45,12 @@ PREDICTORS = [
 ]
 
 
+pytestmark = pytest.mark.filterwarnings("ignore::sessc.UselessModelWarning")
+
+
 @pytest.fixture
 def table(rng):
+    """Labels have nothing to do with the columns: models of them may well be useless, and are told so."""
     return rng.normal(size=(30, 3)), np.arange(30) % 2
 
 
