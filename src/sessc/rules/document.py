@@ -449,12 +449,10 @@ def _read_effects(data: Any, n_rules: int, columns: Sequence[Column], n_outputs:
     if data is None:
         return None
     data = read_object(data, "the effects")
-    if type(n_rows := data.get("n_rows")) is not int or n_rows < 0:
-        raise Damaged("n_rows of effects must be a count")
     given = [read_object(one, "a curve") for one in read_list(data, "curves")]
     importances = data.get("importances")
     return Effects(
-        n_rows,
+        read_count(data, least=0),
         read_array(data.get("mean"), "mean", (n_outputs,)),
         None if importances is None else read_shares(importances, "importances", (len(columns),)),
         tuple(_read_effect(one, n_rules, columns, n_outputs) for one in given),
@@ -547,7 +545,7 @@ def _read_evaluation(one: dict[str, Any]) -> Evaluation:
         faithfulness=_read_if(one, "faithfulness"),
         threshold=_read_if(one, "threshold"),
         intervals={name: (low, high) for name, (low, high) in ends.items()},
-        resamples=int(read_number(one, "resamples")) if "resamples" in one else 0,
+        resamples=read_count(one, "resamples", least=0) if "resamples" in one else 0,
         calibration=_read_curve(one.get("calibration")),
         cuts=_read_cuts(one.get("cuts")),
         **_read_labels(one, None if confusion is None else len(confusion)),
@@ -629,11 +627,11 @@ def read_number(data: dict[str, Any], key: str) -> float:
     return float(read_array(data.get(key), key, ()))
 
 
-def read_count(data: dict[str, Any]) -> int:
-    """How many rows something is about."""
-    if type(n_rows := data.get("n_rows")) is not int or n_rows < 1:
-        raise Damaged("n_rows must be a count")
-    return n_rows
+def read_count(data: dict[str, Any], key: str = "n_rows", least: int = 1) -> int:
+    """A count in a dict: if nothing else is said, of the rows that something is about."""
+    if type(n := data.get(key)) is not int or n < least:
+        raise Damaged(f"{key} must be a count")
+    return n
 
 
 def read_object(data: Any, what: str) -> dict[str, Any]:
