@@ -1,12 +1,16 @@
 """Small faults put into the formulas one by one, to see whether the tests of each module notice.
 
     python -m experiments.mutants                       # resuming where the last run stopped
+    python -m experiments.mutants --minutes 30          # as many as that allows, of each module in turn
     python -m experiments.mutants --each 20 --seed 1    # so many of each module, others
+    python -m experiments.mutants --again               # survivors nobody has judged, after a test was written
+    python -m experiments.mutants --tell                # what is recorded
 
-A mutant is one module with one operator, comparison, number or condition turned into another, in a copy of the
-package. The tests of that module run on it until the first one fails. What survives is a line to be judged: a
-fault no test sees, or one that changes nothing. Of each module as many are drawn as ``--each`` says, by the seed,
-so that the whole takes a known time.
+A mutant is one module with one operator, comparison, number or condition turned into another, in a copy of sources
+and tests. The tests of that module, and the examples in it, run on it until the first one fails. What survives is a
+line to be judged: a fault no test sees, or one that changes nothing. Who finds that it changes nothing says why in
+the record, in the cell ``judgement``, which begins with ``equivalent``. Mutants of a module come in an order that
+the seed alone decides, so that more of them go on where fewer stopped.
 """
 
 from __future__ import annotations
@@ -15,33 +19,42 @@ import argparse
 import ast
 import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 
 from .provenance import ROOT, commit
 from .results import RESULTS, Results
 
 PATH = RESULTS / "mutants.csv"
-EACH, LIMIT = 40, 300
-"""Mutants of each module, and seconds after which its tests count as failed: they wait for something."""
+EACH = 40
+"""Mutants of each module."""
+SLOWER, PATIENCE = 4, 30
+"""Tests that run so many times longer than on sound code, and so many seconds, count as failed: they never end."""
+ROOM = 16 * 2**30
+"""Bytes that tests of a mutant may ask for: some would fill the machine."""
 
 TESTS = {
     "terms/sharing.py": ("sharing", "objective"),
-    "terms/losses.py": ("losses", "objective", "targets"),
+    "terms/losses.py": ("losses", "objective", "cluster"),
     "terms/adaptive.py": ("objective", "mixed", "family"),
     "terms/mixed.py": ("mixed", "objective", "categories"),
     "terms/objective.py": ("objective", "mixed", "family", "cluster"),
+    "terms/kernel.py": ("objective", "mixed", "family"),
     "rules/links.py": ("tsk", "summary", "explanation"),
-    "rules/base.py": ("tsk", "summary", "rule_tables", "editing", "explanation", "mixed"),
-    "rules/conditions.py": ("tsk", "text", "rule_tables", "evidence", "explanation", "editing", "categories"),
+    "rules/base.py": ("tsk", "rule_tables", "categories", "editing", "mixed", "explanation"),
+    "rules/conditions.py": ("categories", "rule_tables", "text", "evidence", "editing", "explanation"),
+    "rules/summary.py": ("summary", "text", "evidence"),
     "tsk/consequents.py": ("consequents", "tsk"),
-    "tsk/refine.py": ("refine", "descent", "short_rules", "mixed"),
+    "tsk/refine.py": ("descent", "refine", "mixed"),
     "tsk/simplify.py": ("short_rules", "refine"),
 }
 """By module: the tests that are about it, the quickest first. Kernels of graphics cards are not in it."""
@@ -78,18 +91,27 @@ class Line:
     line: int
     column: int
     fault: str
+    text: str
+    """The line of the module as it is without the fault."""
     killed: int
+    seconds: float
     commit: str
+    judgement: str = ""
+    """Why nobody need notice, once somebody has thought about a survivor."""
 
     @property
     def key(self) -> tuple:
         return self.module, self.line, self.column, self.fault
 
+    @property
+    def is_equivalent(self) -> bool:
+        return not self.killed and self.judgement.startswith("equivalent")
+
     @classmethod
     def parse(cls, row: list[str]) -> Line:
         """A line from its cells; a ValueError if any of them is damaged."""
-        module, line, column, fault, killed, of = row
-        return cls(module, int(line), int(column), fault, int(killed), of)
+        module, line, column, fault, text, killed, seconds, of, judgement = row
+        return cls(module, int(line), int(column), fault, text, int(killed), float(seconds), of, judgement)
 
 
 @dataclass(frozen=True)
@@ -158,9 +180,20 @@ def _said(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def drawn(source: str, each: int, seed: int) -> list[int]:
-    """Which mutants of a module are tried."""
-    n_mutants = sum(1 for _ in mutants_of(ast.parse(source)))
-    return sorted(random.Random(seed).sample(range(n_mutants), min(each, n_mutants)))
+    """Which mutants of a module are tried, in this order; fewer are the first of more."""
+    numbers = list(range(sum(1 for _ in mutants_of(ast.parse(source)))))
+    random.Random(seed).shuffle(numbers)
+    return numbers[:each]
+
+
+def in_turn(modules: list[str], each: int, seed: int) -> Iterator[tuple[str, int]]:
+    """Mutants of each module in turn, so that a run that is stopped has tried about as many of each."""
+    columns = [[(module, number) for number in drawn(sound(module), each, seed)] for module in modules]
+    return (one for turn in zip_longest(*columns) for one in turn if one is not None)
+
+
+def sound(module: str) -> str:
+    return (ROOT / "src" / "sessc" / module).read_text()
 
 
 def mutated(source: str, number: int) -> tuple[str, Mutant]:
@@ -171,41 +204,105 @@ def mutated(source: str, number: int) -> tuple[str, Mutant]:
     return ast.unparse(ast.fix_missing_locations(tree)), mutant
 
 
-def survives(package: Path, module: str, source: str) -> bool:
-    """Whether the tests of a module pass with another source in its place, in a copy of the package."""
-    place = package / "sessc" / module
-    sound = place.read_text()
-    place.write_text(source)
-    tests = [f"tests/test_{name}.py" for name in TESTS[module]]
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    environment = os.environ | {"PYTHONPATH": str(package), "OPENBLAS_NUM_THREADS": "1"}
-    try:
-        found = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=LIMIT, check=False)
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
-        place.write_text(sound)
-    return found.returncode == 0
+class Laboratory:
+    """A copy of sources and tests, where modules are changed and tested one at a time."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        for part in ("src", "tests"):
+            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        self._limits: dict[str, float] = {}
+
+    def kills(self, module: str, source: str) -> tuple[bool, float]:
+        """Whether the tests of a module fail with another source in its place, or never end; and seconds."""
+        if module not in self._limits:
+            passed, seconds = self._run(module, ast.unparse(ast.parse(sound(module))), None)
+            if not passed:
+                raise SystemExit(f"Tests of {module} fail without a fault in it: mend them first.")
+            self._limits[module] = SLOWER * seconds + PATIENCE
+        passed, seconds = self._run(module, source, self._limits[module])
+        return not passed, seconds
+
+    def _run(self, module: str, source: str, limit: float | None) -> tuple[bool, float]:
+        place = self.folder / "src" / "sessc" / module
+        tests = [f"tests/test_{name}.py" for name in TESTS[module]]
+        options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(self.folder)]
+        command = [sys.executable, "-m", "pytest", *options, str(place), *tests]
+        environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "OPENBLAS_NUM_THREADS": "1"}
+        if limit is not None:  # two faults of one length in one second would share what is compiled
+            environment["PYTHONDONTWRITEBYTECODE"] = "1"
+        place.write_text(source)
+        began = time.monotonic()
+        try:
+            found = subprocess.run(
+                command,
+                cwd=self.folder,
+                env=environment,
+                capture_output=True,
+                timeout=limit,
+                check=False,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM)),
+            ).returncode
+        except subprocess.TimeoutExpired:
+            found = 1
+        finally:
+            place.write_text(sound(module))
+        return found == 0, time.monotonic() - began
+
+
+def try_all(modules: list[str], each: int, seed: int, until: float, again: bool) -> None:
+    """Mutants that are not in the record, or survivors in it that nobody has judged, until the time is over."""
+    results = Results(PATH, Line)  # type: ignore[arg-type]
+    with tempfile.TemporaryDirectory() as folder:
+        laboratory = Laboratory(Path(folder))
+        for module, number in in_turn(modules, each, seed):
+            if time.monotonic() > until:
+                break
+            source, mutant = mutated(sound(module), number)
+            text = sound(module).splitlines()[mutant.line - 1].strip()
+            line = Line(module, mutant.line, mutant.column, mutant.fault, text, 0, 0.0, commit())
+            if not _is_asked_for(line, results, again):
+                continue
+            killed, seconds = laboratory.kills(module, source)
+            line = replace(line, killed=int(killed), seconds=round(seconds, 1))
+            (results.replace if again else results.add)(line)  # type: ignore[arg-type]
+            print(module, mutant.line, mutant.fault, "killed" if killed else f"SURVIVES  {text}", flush=True)
+
+
+def _is_asked_for(line: Line, results: Results, again: bool) -> bool:
+    if line.key not in results:
+        return not again
+    known: Line = results[line.key]  # type: ignore[assignment]
+    return again and not known.killed and not known.judgement
+
+
+def tell() -> None:
+    """How many were tried, killed, and change nothing, by module; and survivors with what was said of them."""
+    lines: list[Line] = list(Results(PATH, Line))  # type: ignore[arg-type]
+    for module in [*dict.fromkeys(line.module for line in lines), ""]:
+        own = [line for line in lines if line.module == (module or line.module)]
+        killed, equivalent = sum(line.killed for line in own), sum(line.is_equivalent for line in own)
+        found = f"{len(own)} tried, {killed} killed ({killed / len(own):.1%}), {equivalent} equivalent"
+        print(f"{module or 'all'}: {found}, {killed / max(len(own) - equivalent, 1):.1%} of the others")
+    for line in lines:
+        if not line.killed:
+            print(f"{line.module}:{line.line}:{line.column} {line.fault} | {line.text} | {line.judgement}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--each", type=int, default=EACH, help="mutants of each module")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="when to stop")
+    parser.add_argument("--modules", nargs="+", default=list(TESTS), choices=list(TESTS), metavar="MODULE")
+    parser.add_argument("--again", action="store_true", help="survivors that nobody has judged, and no others")
+    parser.add_argument("--tell", action="store_true", help="what is recorded, and no more")
     asked = parser.parse_args()
-    results = Results(PATH, Line)  # type: ignore[arg-type]
-    with tempfile.TemporaryDirectory() as folder:
-        package = Path(folder)
-        shutil.copytree(ROOT / "src" / "sessc", package / "sessc")
-        for module in TESTS:
-            source = (ROOT / "src" / "sessc" / module).read_text()
-            for number in drawn(source, asked.each, asked.seed):
-                changed, mutant = mutated(source, number)
-                if (module, mutant.line, mutant.column, mutant.fault) in results:
-                    continue
-                killed = not survives(package, module, changed)
-                results.add(Line(module, mutant.line, mutant.column, mutant.fault, int(killed), commit()))  # type: ignore[arg-type]
-                print(module, mutant.line, mutant.fault, "killed" if killed else "SURVIVES", flush=True)
+    if not asked.tell:
+        until = time.monotonic() + 60 * asked.minutes
+        try_all(asked.modules, asked.each, asked.seed, until, asked.again)
+    tell()
 
 
 if __name__ == "__main__":
