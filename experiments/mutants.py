@@ -7,10 +7,10 @@
     python -m experiments.mutants --tell                # what is recorded
 
 A mutant is one module with one operator, comparison, number or condition turned into another, in a copy of sources
-and tests. The tests of that module, and the examples in it, run on it until the first one fails. What survives is a
-line to be judged: a fault no test sees, or one that changes nothing. Who finds that it changes nothing says why in
-the record, in the cell ``judgement``, which begins with ``equivalent``. Mutants of a module come in an order that
-the seed alone decides, so that more of them go on where fewer stopped.
+and tests. The tests of that module, and the examples in it, run on it until the first one fails. What survives is
+to be judged: a fault no test sees, or one that changes nothing. Who finds that it changes nothing says why in the
+record, in the cell ``judgement``, which begins with ``equivalent``. Mutants of a module come in an order that the
+seed alone decides, so that more of them go on where fewer stopped.
 """
 
 from __future__ import annotations
