@@ -21,15 +21,18 @@ import os
 import random
 import resource
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
+from typing import NoReturn
 
 from .provenance import ROOT, commit
 from .results import RESULTS, Results
@@ -39,6 +42,12 @@ EACH = 40
 """Mutants of each module."""
 SLOWER, PATIENCE = 4, 30
 """Tests that run so many times longer than on sound code, and so many seconds, count as failed: they never end."""
+WARM = [
+    *("numpy", "scipy.linalg", "scipy.optimize", "pandas", "polars", "pyarrow", "torch", "array_api_strict"),
+    *("sklearn.cluster", "sklearn.datasets", "sklearn.linear_model", "sklearn.metrics", "sklearn.model_selection"),
+    *("hypothesis.extra.numpy", "matplotlib.pyplot", "pytest"),
+]
+"""What tests import that is not the library, if it is installed."""
 ROOM = 16 * 2**30
 """Bytes that tests of a mutant may ask for: some would fill the machine."""
 
@@ -225,36 +234,70 @@ class Laboratory:
         return not passed, seconds
 
     def _run(self, module: str, source: str, limit: float | None) -> tuple[bool, float]:
+        """Whether tests pass, in a process of their own: forked, since imports take longer than most tests."""
         place = self.folder / "src" / "sessc" / module
-        tests = [f"tests/test_{name}.py" for name in TESTS[module]]
-        options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(self.folder)]
-        command = [sys.executable, "-m", "pytest", *options, str(place), *tests]
-        environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "OPENBLAS_NUM_THREADS": "1"}
-        if limit is not None:  # two faults of one length in one second would share what is compiled
-            environment["PYTHONDONTWRITEBYTECODE"] = "1"
         place.write_text(source)
         began = time.monotonic()
+        child = os.fork()
+        if not child:
+            self._be_tested(place, TESTS[module], keeps=limit is None)
         try:
-            found = subprocess.run(
-                command,
-                cwd=self.folder,
-                env=environment,
-                capture_output=True,
-                timeout=limit,
-                check=False,
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM)),
-            ).returncode
-        except subprocess.TimeoutExpired:
-            found = 1
+            passed = _ended_well(child, limit)
         finally:
             place.write_text(sound(module))
-        return found == 0, time.monotonic() - began
+        return passed, time.monotonic() - began
+
+    def _be_tested(self, place: Path, names: Sequence[str], keeps: bool) -> NoReturn:
+        """Run tests and examples of a module, and end."""
+        failed = 1
+        try:
+            os.setsid()
+            for stream in (1, 2):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+            resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM))
+            os.chdir(self.folder)
+            os.environ["PYTHONPATH"] = str(self.folder / "src")
+            sys.path[:0] = [os.environ["PYTHONPATH"]]
+            sys.dont_write_bytecode = (
+                not keeps
+            )  # two faults of one length in one second would share what is compiled
+            import pytest
+
+            options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(self.folder)]
+            options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what is imported already
+            failed = int(pytest.main([*options, str(place), *(f"tests/test_{name}.py" for name in names)]))
+        finally:
+            os._exit(failed)
+
+
+def warm_up() -> None:
+    """Import what tests import, but for the library itself: processes that are forked have it."""
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    os.environ |= {"TRITON_INTERPRET": "1", "SCIPY_ARRAY_API": "1"}  # as tests/conftest.py does, before any import
+    for name in WARM:
+        with suppress(ImportError):
+            import_module(name)
+
+
+def _ended_well(child: int, limit: float | None) -> bool:
+    """Whether a process ends without a failure, and within so many seconds."""
+    until = time.monotonic() + (limit or float("inf"))
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status) == 0
+        if time.monotonic() > until:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return False
+        time.sleep(0.02)
 
 
 def try_all(modules: list[str], each: int, seed: int, until: float, again: bool) -> None:
     """Mutants that are not in the record, or survivors in it that nobody has judged, until the time is over."""
     results = Results(PATH, Line)  # type: ignore[arg-type]
     with tempfile.TemporaryDirectory() as folder:
+        warm_up()
         laboratory = Laboratory(Path(folder))
         for module, number in in_turn(modules, each, seed):
             if time.monotonic() > until:
