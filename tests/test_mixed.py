@@ -32,6 +32,7 @@ from sessc.rows.columns import Category, Number
 from sessc.rows.robust import centered
 from sessc.solve.start import first_parameters
 from sessc.terms.kernel import KernelObjective
+from sessc.terms.mixed import known_mass
 from sessc.terms.objective import Statistics
 
 LEVELS = (0, 3, 0, 2)
@@ -229,3 +230,12 @@ def test_a_regressor_of_clusters_takes_them_too(frame):
     y = X.age + 3 * (X.colour == "red")
     answers = SESSCRegressor(4, beta=10.0, random_state=0).fit(X, y).predict(X)
     assert np.corrcoef(answers, y)[0, 1] > 0.3
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_what_rounding_leaves_of_a_column_of_gaps_counts_for_nothing(cells, size):
+    """And what is known of the others counts as much as there is, whatever rows weigh."""
+    _, extent = centered(ArrayRows(cells, columns=COLUMNS))
+    sums = size * np.asarray([[3.0, *np.zeros(7), 3.0 * (1 - 1e-15), 1.0]])
+    statistics = Statistics(sums, 0.0, 7, 0, gap_columns=(0, 1))
+    np.testing.assert_allclose(known_mass(statistics, extent.space), size * np.asarray([[0.0, 2.0, 3.0, 3.0]]))

@@ -85,6 +85,27 @@ def test_scads_strengths_are_its_authors(problem, K):
     np.testing.assert_allclose(solution.parameters.W, weights, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("K", [0.05, 1.0])
+def test_scads_cost_has_the_strengths_that_its_weights_have(problem, K):
+    X, y, V = problem
+    objective = AdaptiveObjective(Power(1.7), Quadratic(K))
+    rows, solution = solve(X, y, V, objective, 3)
+    found, block = solution.parameters, objective.columns(Samples(X - rows.center))
+    coefficients = objective.coefficients(found)
+    costs = formulas.costs(X, None, found.V + rows.center, found.W, None, 0.0, 0.0, None)
+    fit = np.sum(formulas.power_memberships(costs, 1.7) ** 1.7 * costs, axis=0)
+    delta = K * fit / np.sum(found.W**2, axis=1)
+    value = objective.value(objective.statistics(coefficients, block), found, coefficients)
+    assert value == pytest.approx(np.sum(fit) + np.sum(delta * np.sum(found.W**2, axis=1)), rel=1e-9)
+
+
+def test_scad_weighs_columns_of_equal_rows_alike():
+    """A cluster of them has no scatter, and so no unit that a penalty could be in."""
+    X = np.repeat([[0.0, 0.0], [8.0, 4.0], [0.0, 4.0]], 4, axis=0)
+    _, solution = solve(X, None, X[::4], AdaptiveObjective(Power(2.0), Quadratic(1.0)), 1, n_classes=None)
+    np.testing.assert_allclose(solution.parameters.W, 0.5)
+
+
 OBJECTIVES = [
     Objective(Power(2.0)),
     Objective(Power(1.3), Power(2.0)),

@@ -17,7 +17,7 @@ from sessc.rows.arrays import ArrayRows
 from sessc.rows.columns import Category, Number, few
 from sessc.rows.extent import standardized
 from sessc.rows.robust import LONGEST
-from sessc.rules.base import design, filled, firing
+from sessc.rules.base import Conditions, design, filled, firing
 from sessc.rules.conditions import impacts
 from sessc.tsk.refine import (
     APART,
@@ -452,3 +452,17 @@ def test_no_bell_is_narrower_than_the_data_can_tell(pull):
     X, y = load_breast_cancer(return_X_y=True)
     rules = TSKClassifier(5, refine=200, pull=pull, random_state=0).fit(X, y).rules_
     assert np.all(rules.widths >= LONGEST * few(len(X)) * (1 - 1e-12))
+
+
+def test_what_is_concluded_from_a_column_that_never_varies_is_part_of_the_constant(rng):
+    X = np.column_stack([rng.normal(size=(30, 2)), rng.integers(2, size=30), np.zeros(30)])
+    columns = (*COLUMNS[:2], COLUMNS[3], Category("e", ("all",)))
+    rows, extent = standardized(ArrayRows(X, columns=columns))
+    plan, samples = plan_of(extent), rows._kept_blocks[0]
+    assert plan.kept.tolist() == [True, True, True, False]
+    nothing = Conditions(*(np.zeros(shape) for shape in (3, (3, 5), (3, 2), (3, 4))))
+    B = rng.normal(size=(3, 6, 2))
+    moving = plan.moving(nothing, B)
+    block = plan.prepare(samples._replace(Y=np.zeros((30, 2))))
+    says = np.concatenate([np.ones((30, 1)), samples.X], axis=1) @ B
+    np.testing.assert_allclose(block.conclusions @ moving.consequents, says, atol=1e-12)

@@ -163,3 +163,12 @@ def test_terms_refuse_nonsense(rule, value):
 def test_powers_exceed_one(exponent):
     with pytest.raises(ValueError, match=f"got {exponent}"):
         Power(exponent)
+
+
+@pytest.mark.parametrize("rule", [*SHARING, Uniform()])
+def test_unless_told_the_last_axis_is_shared(rule, rng):
+    cost = rng.gamma(2.0, size=(2, 3, 4))
+    np.testing.assert_array_equal(rule.share(cost), rule.share(cost, axis=2))
+    np.testing.assert_array_equal(rule.penalty(cost), rule.penalty(cost, axis=2))
+    for found, expected in zip(rule.settle(cost), rule.settle(cost, axis=2), strict=True):
+        np.testing.assert_array_equal(found, expected)

@@ -75,3 +75,14 @@ def test_levels_and_gaps_are_shares_of_all_rows(rng):
     assert summary.levels[1].size == 0
     there = ~np.isnan(X[:, 1])
     np.testing.assert_array_equal(summary.quantiles[:, 1], weighted_quantiles(X[there, 1:], weight[there])[:, 0])
+
+
+def test_words_are_of_the_lowest_tenth_and_of_thirds():
+    summary = summarize(np.linspace(0.0, 1.0, 4001)[:, None], np.ones(1))
+    for limit, below, above in (
+        (0.1, "very low", "low"),
+        (1 / 3, "low", "medium"),
+        (2 / 3, "medium", "high"),
+        (0.9, "high", "very high"),
+    ):
+        assert (word_for(summary, 0, limit - 0.01), word_for(summary, 0, limit + 0.01)) == (below, above)
