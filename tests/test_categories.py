@@ -11,7 +11,8 @@ from formulas import weights
 from sessc import RuleBase, TSKClassifier
 from sessc.rows.columns import Category, Number
 from sessc.rules.base import Cells
-from sessc.rules.conditions import COMMON, grades, impacts, places, read_condition
+from sessc.rules.conditions import COMMON, beyond, grades, impacts, places, read_condition
+from sessc.rules.summary import summarize
 from sessc.rules.wording import condition, listed, quoted
 
 
@@ -193,3 +194,19 @@ def test_written_rules_are_a_start_whatever_levels_the_table_has(rng):
     wrong = RuleBase.by_hand([({"kind": (0, 1)}, {"a": 1.0}), ({}, {"b": 1.0})], features=["x", "kind"])
     with pytest.raises(ValueError, match="'kind' holds categories, and the rules ask for numbers"):
         TSKClassifier(rules=wrong).fit(X, y)
+
+
+def test_only_numbers_outside_all_that_were_seen_are_beyond(rng):
+    X = np.column_stack([rng.integers(3, size=60), rng.normal(size=60)])
+    summary = summarize(X, np.ones(2), levels=(3, 0))
+    rules = RuleBase.by_hand([({"kind": {"among": ["u", "v", "w"]}, "x": (0, 1)}, 1.0), ({}, 2.0)])
+    low, high = X[:, 1].min(), X[:, 1].max()
+    cells = np.asarray([[2.0, low], [0.0, high], [np.nan, np.nan], [1.0, low - 0.1], [7.0, high + 0.1]])
+    outside = [[False, False]] * 3 + [[False, True]] * 2
+    np.testing.assert_array_equal(beyond(replace(rules, summary=summary), cells), outside)
+    assert not beyond(rules, cells).any()  # of which nobody has seen any
+
+
+def test_a_column_of_gaps_alone_changes_no_answer(rules):
+    summary = summarize(np.full((9, 3), np.nan), np.ones(3), levels=rules.layout.levels)
+    np.testing.assert_array_equal(impacts(replace(rules, summary=summary))[:, [0, 2]], 0.0)

@@ -272,3 +272,13 @@ def test_labels_can_be_left_out():
     objective = Objective(Power(2.0), Entropy(5.0), 0.1, LogLoss(1.0))
     assert objective.without_labels() == Objective(Power(2.0), Entropy(5.0), 0.1)
     assert Parameters(np.ones((1, 1)), np.ones((1, 1))).Z is None
+
+
+def test_the_cost_of_samples_at_their_centres_is_nothing(rng):
+    """What costs are lowered by, for fear of rounding, is no part of it."""
+    X = np.repeat([[1024.0, 0.0], [0.0, 512.0]], 50, axis=0)
+    parameters = Parameters(X[::50], np.full((2, 2), 0.5))
+    objective = Objective(Power(2.0))
+    coefficients, columns = objective.coefficients(parameters), objective.columns(Samples(X))
+    value = objective.value(objective.statistics(coefficients, columns), parameters, coefficients)
+    assert abs(value) < 8 * np.finfo(float).eps * np.sum(X * X)

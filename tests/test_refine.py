@@ -28,6 +28,7 @@ from sessc.tsk.refine import (
     SquaredError,
     cost,
     plan_of,
+    promise,
     refine,
     slope,
 )
@@ -466,3 +467,20 @@ def test_what_is_concluded_from_a_column_that_never_varies_is_part_of_the_consta
     block = plan.prepare(samples._replace(Y=np.zeros((30, 2))))
     says = np.concatenate([np.ones((30, 1)), samples.X], axis=1) @ B
     np.testing.assert_allclose(block.conclusions @ moving.consequents, says, atol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_a_promise_is_the_slope_and_the_squares_of_what_each_row_adds(rng, loss, order, weighted):
+    _, block, rules = problem(rng, loss, order)
+    weight = np.where(rng.random(60) < 0.2, 0.0, block.weight) if weighted else np.ones(60)
+    found = promise(loss, rules, block._replace(weight=weight if weighted else None))
+    rows = [Prepared(*(part[[n]] for part in block[:2]), block.Y[:, [n]], None) for n in range(60)]
+    each = np.stack([slope(loss, rules, row).theta for row in rows])
+    np.testing.assert_allclose(found.slope, np.tensordot(weight, each, 1), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.information, np.tensordot(weight, each**2, 1), rtol=1e-9, atol=1e-12)
+    assert found.loss == pytest.approx(weight @ [slope(loss, rules, row).loss for row in rows])
+    twice = found + found
+    for part, whole in zip(found, twice, strict=True):
+        np.testing.assert_array_equal(2 * part, whole)

@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from sessc import RuleBase, TSKClassifier, TSKRegressor
 from sessc.rows.columns import Number
-from sessc.rules.conditions import grades, read_condition
+from sessc.rules.conditions import additions, grades, read_condition, top
 from sessc.rules.links import Proportions
 from sessc.rules.wording import condition, number
 
@@ -384,3 +384,10 @@ def test_a_whole_number_to_which_a_rule_inclines_is_whole(rng):
     heard = replace(rules.summary, reach=None)
     told = condition(replace(rules, linear=linear, precisions=precisions, summary=heard), 0, 1)
     assert told == "cars is rather about 2"
+
+
+@pytest.mark.parametrize("center", [-2.99, -0.013, 0.0, 0.017, 2.99])
+def test_a_bell_is_measured_from_its_top_wherever_that_is(rules, center):
+    """Between two of the places where conditions are looked at, too, and before it leaves the data."""
+    moved = replace(rules, linear=center * rules.precisions)
+    np.testing.assert_allclose(top(moved, 0, 0), additions(moved, 0, 0, np.asarray([100.0 + 10.0 * center]))[0])
