@@ -11,7 +11,17 @@ from formulas import weights
 from sessc import RuleBase, TSKClassifier
 from sessc.rows.columns import Category, Number
 from sessc.rules.base import Cells
-from sessc.rules.conditions import COMMON, beyond, grades, impacts, places, read_condition
+from sessc.rules.conditions import (
+    COMMON,
+    additions,
+    asks,
+    beyond,
+    grades,
+    impacts,
+    places,
+    reach_of,
+    read_condition,
+)
 from sessc.rules.summary import summarize
 from sessc.rules.wording import condition, listed, quoted
 
@@ -158,8 +168,6 @@ def test_impacts_are_standard_deviations_over_the_data(rng):
     X = pandas.DataFrame({"tag": rng.choice(["a", "b"], 4000), "x": rng.normal(size=4000)})
     X.loc[::5, "x"] = np.nan
     rules = TSKClassifier(3, refine=10, random_state=0).fit(X, rng.integers(2, size=4000)).rules_
-    from sessc.rules.conditions import additions
-
     cells = rules.cells(X)
     for r in range(3):
         exact = [np.std(additions(rules, r, j, cells[:, j])) for j in range(2)]
@@ -210,3 +218,36 @@ def test_only_numbers_outside_all_that_were_seen_are_beyond(rng):
 def test_a_column_of_gaps_alone_changes_no_answer(rules):
     summary = summarize(np.full((9, 3), np.nan), np.ones(3), levels=rules.layout.levels)
     np.testing.assert_array_equal(impacts(replace(rules, summary=summary))[:, [0, 2]], 0.0)
+
+
+@pytest.mark.parametrize("part", ["linear", "precisions", "unknown"])
+def test_each_part_of_a_condition_asks_for_something(rules, part):
+    names = ("linear", "precisions", "unknown")
+    nothing = {name: np.zeros_like(getattr(rules, name)) for name in names}
+    for place in np.ndindex(nothing[part].shape):
+        some = nothing[part].copy()
+        some[place] = 0.3
+        r, feature = place
+        column = feature if part == "unknown" else rules.layout.group[feature]
+        one = replace(rules, **(nothing | {part: some}))
+        assert np.argwhere(one.asks).tolist() == [[r, column]]
+        assert [(q, j) for q in range(3) for j in range(3) if asks(one, q, j)] == [(r, column)]
+
+
+def test_most_of_a_rules_own_rows_reach_each_condition():
+    """Nine tenths of where it counts most, or half about levels; of all rows, if it nowhere counts most."""
+    X = pytest.importorskip("pandas").DataFrame({"x": np.arange(11.0), "kind": list("uvuvuvuvuvw")})
+    written = [({"x": (2, 1), "kind": {"among": ["u"]}}, 1.0), ({"x": (8, 2)}, 2.0), ({"x": (5, 3)}, 3.0)]
+    rules = RuleBase.by_hand(written, features=["x", "kind"])
+    rules = replace(rules, constants=rules.constants - [0.0, 0.0, 50.0])
+    cells, weight = rules.cells(X), np.linspace(1.0, 2.0, 11)
+    fires, found = rules.firing(X) * weight[:, None], reach_of(rules, cells, weight)
+    for r, column in np.ndindex(found.shape):
+        if not rules.asks[r, column]:
+            assert found[r, column] == np.inf
+            continue
+        own = fires[:, r] * (fires[:, r] == fires.max(axis=1)) if r < 2 else fires[:, r]
+        adds = additions(rules, r, column, cells[:, column])
+        most = 0.5 if rules.layout.levels[column] else 0.9
+        assert own[adds >= found[r, column]].sum() >= most * own.sum() * (1 - 1e-12)
+        assert own[adds > found[r, column]].sum() < most * own.sum()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sessc import TSKClassifier
-from sessc.rules.summary import SHARES, summarize, weighted_quantiles, word_for
+from sessc.rules.summary import SHARES, Summary, summarize, weighted_quantiles, word_for
 
 
 def test_weights_are_repetitions(rng):
@@ -73,6 +73,7 @@ def test_levels_and_gaps_are_shares_of_all_rows(rng):
     np.testing.assert_allclose(summary.missing, weight @ np.isnan(X) / weight.sum())
     assert summary.levels[0].sum() + summary.missing[0] == pytest.approx(1)
     assert summary.levels[1].size == 0
+    assert not np.any(summary.quantiles[:, 0])  # of codes, which are no numbers
     there = ~np.isnan(X[:, 1])
     np.testing.assert_array_equal(summary.quantiles[:, 1], weighted_quantiles(X[there, 1:], weight[there])[:, 0])
 
@@ -86,3 +87,9 @@ def test_words_are_of_the_lowest_tenth_and_of_thirds():
         (0.9, "high", "very high"),
     ):
         assert (word_for(summary, 0, limit - 0.01), word_for(summary, 0, limit + 0.01)) == (below, above)
+
+
+def test_numbers_alone_need_no_levels():
+    summary = Summary(3, np.zeros((len(SHARES), 4)), np.zeros((4, 30)), None)
+    assert [shares.size for shares in summary.levels] == [0] * 4
+    assert [summary.share_missing(feature) for feature in range(4)] == [0.0] * 4

@@ -9,9 +9,10 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import StandardScaler
 
 import formulas
+from mixed import mixed_table
 from sessc import EWFCM, FCM, SCAD, SESSC, SFP, TSKClassifier, TSKRegressor
 from sessc.rows.columns import Number
-from sessc.rules.base import RuleBase
+from sessc.rules.base import RuleBase, design, filled, firing
 from sessc.rules.links import Identity, Proportions
 
 
@@ -299,3 +300,29 @@ def test_a_single_rule_has_no_conditions(settings):
     rules = TSKClassifier(1, order=1, random_state=0, **settings).fit(X, y).rules_
     assert rules.n_conditions.tolist() == [0]
     assert "  ALWAYS " in str(rules)
+
+
+@pytest.mark.parametrize("remembers", [True, False])
+@pytest.mark.parametrize("order", [0, 1])
+def test_slopes_are_finite_differences_and_spreads_over_levels(order, remembers, rng):
+    X, y = mixed_table(80)
+    rules = TSKRegressor(3, order=order, refine=5, random_state=0).fit(X, y).rules_
+    rules = rules if remembers else replace(rules, summary=None)
+    seen, B = rules.seen(X), rules.consequents.reshape(-1, 1)
+
+    def answers(features):
+        moved = seen._replace(X=features)
+        return (design(firing(moved, rules.conditions), filled(moved, rules.fill), order) @ B)[:, 0]
+
+    steps = 1e-5 * np.eye(rules.layout.n_features)
+    slopes = np.stack([(answers(seen.X + step) - answers(seen.X - step)) / 2e-5 for step in steps], axis=1)
+    expected = np.empty((len(X), rules.n_features))
+    for column, n_levels in enumerate(rules.layout.levels):
+        own = slopes[:, rules.layout.features_of(column)]
+        if n_levels:
+            shares = rules.summary.levels[column] if remembers else rules.fill[rules.layout.features_of(column)]
+            own = own - (own @ shares / shares.sum())[:, None]
+            expected[:, column] = own**2 @ shares / shares.sum()
+        else:
+            expected[:, column] = own[:, 0] ** 2
+    np.testing.assert_allclose(rules.slopes(X), expected, rtol=1e-5, atol=1e-6 * expected.max())
