@@ -32,7 +32,7 @@ from sessc.rows.columns import Category, Number
 from sessc.rows.robust import centered
 from sessc.solve.start import first_parameters
 from sessc.terms.kernel import KernelObjective
-from sessc.terms.mixed import known_mass
+from sessc.terms.mixed import known_mass, shares, spread_out
 from sessc.terms.objective import Statistics
 
 LEVELS = (0, 3, 0, 2)
@@ -239,3 +239,15 @@ def test_what_rounding_leaves_of_a_column_of_gaps_counts_for_nothing(cells, size
     sums = size * np.asarray([[3.0, *np.zeros(7), 3.0 * (1 - 1e-15), 1.0]])
     statistics = Statistics(sums, 0.0, 7, 0, gap_columns=(0, 1))
     np.testing.assert_allclose(known_mass(statistics, extent.space), size * np.asarray([[0.0, 2.0, 3.0, 3.0]]))
+
+
+@pytest.mark.parametrize("eta", [0.0, 0.4])
+def test_centres_are_read_as_the_shares_of_levels_and_as_the_numbers_they_are(cells, rng, eta):
+    rows, extent = centered(ArrayRows(cells, columns=COLUMNS))
+    objective = Objective(Power(2.0), Entropy(20.0), eta)
+    start = first_parameters(objective, rng.random((3, 7)), extent)
+    sums = rows.prepared(objective.columns).sum(partial(objective.statistics, objective.coefficients(start)))
+    V = objective.update(sums, start).V
+    found, known = shares(V, extent.space, eta), spread_out(known_mass(sums, extent.space), extent.layout)
+    np.testing.assert_allclose(found[:, 2:], (sums.x / known)[:, 2:], rtol=1e-9)
+    np.testing.assert_array_equal(found[:, :2], V[:, :2])

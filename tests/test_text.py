@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from sessc import RuleBase, TSKClassifier, TSKRegressor
 from sessc.rows.columns import Number
-from sessc.rules.conditions import additions, grades, read_condition, top
+from sessc.rules.conditions import additions, grades, origin, read_condition, seen_range, shown_range, top
 from sessc.rules.links import Proportions
 from sessc.rules.wording import condition, number
 
@@ -391,3 +391,22 @@ def test_a_bell_is_measured_from_its_top_wherever_that_is(rules, center):
     """Between two of the places where conditions are looked at, too, and before it leaves the data."""
     moved = replace(rules, linear=center * rules.precisions)
     np.testing.assert_allclose(top(moved, 0, 0), additions(moved, 0, 0, np.asarray([100.0 + 10.0 * center]))[0])
+
+
+def test_all_numbers_lie_in_what_is_seen_and_most_in_what_is_shown(rng):
+    X = rng.exponential(size=(400, 2)) * [1.0, 1e-9] + [0.0, 7.0]
+    rules = TSKRegressor(2, random_state=0).fit(X, X[:, 0]).rules_
+    rules = replace(rules, limits=None)
+    for d in range(2):
+        low, high = shown_range(rules, d)
+        assert 0.9 <= np.mean((X[:, d] >= low) & (X[:, d] <= high)) < 1
+        assert seen_range(rules, d) == (X[:, d].min(), X[:, d].max())
+        narrow = replace(rules, limits=np.asarray([[0.5 * low + 0.5 * high] * 2, [high] * 2]))
+        assert seen_range(narrow, d) == (0.5 * low + 0.5 * high, high)
+
+
+def test_a_conclusion_is_measured_from_a_bell_at_the_very_end_of_the_data(rules):
+    for center, at in ((-3.0, -3.0), (3.0, 3.0), (3.1, 0.0)):
+        moved = replace(rules, linear=center * rules.precisions)
+        assert shown_range(moved, 0) == (70.0, 130.0)
+        np.testing.assert_allclose(origin(moved, 0), at)
