@@ -185,29 +185,34 @@ def ridge(P, Y, lam):
     return B[1:], B[0]
 
 
-def mixed_costs(cells, levels, V, A, shares, eta):
+def mixed_costs(cells, levels, V, A, shares, eta, width=None):
     """Costs D[n][r] of rows of numbers and codes with gaps (NaN), number columns about their mean.
 
-    ``V[r][j]`` is a number, or the shares of the levels; ``shares[j]`` those among all rows.
+    ``V[r][j]`` is a number, or the shares of the levels; ``shares[j]`` those among all rows. With a width,
+    distances along numbers go through a kernel.
     """
     totals = []
     for j, n_levels in enumerate(levels):
         known = [row[j] for row in cells if not math.isnan(row[j])]
         square = sum(share**2 for share in shares[j]) if n_levels else 0.0
         totals.append(0.5 * (1 - square) if n_levels else sum(x * x for x in known) / len(known))
+
+    def through(square):
+        return square if width is None else 2 * (1 - math.exp(-square / width**2))
+
     D = np.zeros((len(cells), len(V)))
     for n, row in enumerate(cells):
         for r in range(len(V)):
             for j, n_levels in enumerate(levels):
                 if math.isnan(row[j]):
-                    D[n, r] += A[r, j] * (1.0 if n_levels else totals[j])
+                    D[n, r] += A[r, j] * (1.0 if n_levels else through(totals[j]))
                 elif n_levels:
                     e = [float(row[j] == k) for k in range(n_levels)]
                     away = 0.5 * sum((a - b) ** 2 for a, b in zip(e, V[r][j], strict=True))
                     moved = 0.5 * sum((a - b) ** 2 for a, b in zip(V[r][j], shares[j], strict=True))
                     D[n, r] += A[r, j] * (away + 1 - totals[j] - eta * moved)
                 else:
-                    D[n, r] += A[r, j] * ((row[j] - V[r][j]) ** 2 - eta * V[r][j] ** 2)
+                    D[n, r] += A[r, j] * (through((row[j] - V[r][j]) ** 2) - eta * V[r][j] ** 2)
     return D
 
 

@@ -65,11 +65,11 @@ def test_the_smaller_system_is_solved(problem, monkeypatch):
     for name in ("_primal", "_dual"):
         solver = getattr(consequents, name)
         monkeypatch.setattr(consequents, name, lambda *a, s=solver, n=name: called.append(n) or s(*a))
-    ridge_path(
-        ArrayRows(X, y, n_classes=3), Conditions.bells(centers, widths), 1, ALPHAS
-    )  # 60 rows, 16 regressors
-    ridge_path(ArrayRows(X[:10], y[:10], n_classes=3), Conditions.bells(centers, widths), 1, ALPHAS)
-    assert called == ["_primal", "_dual"]
+    for order, n_regressors in ((0, 4), (1, 16)):
+        for n in (60, n_regressors, n_regressors - 1):
+            rows = ArrayRows(X[:n], y[:n], n_classes=3)
+            ridge_path(rows, Conditions.bells(centers, widths), order, ALPHAS)
+    assert called == ["_primal", "_primal", "_dual"] * 2
 
 
 @pytest.mark.parametrize("solve", ["_primal", "_dual"])
@@ -98,3 +98,22 @@ def test_no_penalty_at_all_is_least_squares(problem):
     P = formulas.regressors(X, formulas.firing(X, centers, widths**2), 1)
     best = P @ np.linalg.lstsq(P, np.eye(3)[y], rcond=None)[0]
     np.testing.assert_allclose(outputs(X, centers, widths, B, 1), best, atol=1e-6)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("solve", ["_primal", "_dual"])
+def test_one_column_and_one_output_are_enough(problem, order, solve):
+    X, _, centers, widths, _ = problem
+    X, y, centers, widths = X[:, :1], X[:, 1:2], centers[:, :1], widths[:, :1]
+    rows = ArrayRows(X, y[:, 0])
+    [B] = getattr(consequents, solve)(rows, Conditions.bells(centers, widths), order, np.ones(1))
+    P = formulas.regressors(X, formulas.firing(X, centers, widths**2), order)
+    slopes, intercept = formulas.ridge(P, y, 1.0)
+    np.testing.assert_allclose(outputs(X, centers, widths, B, order), P @ slopes + intercept, atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_without_data_nothing_is_concluded(n):
+    for alpha in (0.0, 1.0):
+        found = consequents._solve(np.zeros((n, n)), np.zeros((n, 2)), np.full(1, alpha))
+        np.testing.assert_array_equal(found, np.zeros((1, n, 2)))

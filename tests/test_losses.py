@@ -38,3 +38,7 @@ def test_the_weighted_mean_is_the_best_output(loss, rng):
 def test_negative_weights_are_refused():
     with pytest.raises(ValueError, match="got -1"):
         LogLoss(-1)
+
+
+def test_a_single_class_costs_nothing():
+    np.testing.assert_array_equal(loss_matrix(LogLoss(2.0), np.ones((5, 1)), np.ones((4, 1))), np.zeros((5, 4)))

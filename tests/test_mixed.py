@@ -69,11 +69,12 @@ def spread_apart(V, layout):
     ]
 
 
-@pytest.mark.parametrize("eta", [0.0, 0.3])
-def test_costs_are_the_formulas(cells, rng, eta, xp):
+@pytest.mark.parametrize(("eta", "width"), [(0.0, None), (0.3, None), (0.0, 0.6), (0.0, 3.0)])
+def test_costs_are_the_formulas(cells, rng, eta, width, xp):
     X = cells if xp is np else xp.asarray(cells)
     rows, extent = centered(ArrayRows(X, columns=COLUMNS))
-    objective = Objective(Power(2.0), Entropy(1.0), eta)
+    plain = Objective(Power(2.0), Entropy(1.0), eta)
+    objective = plain if width is None else KernelObjective(Power(2.0), Entropy(1.0), width=width)
     parameters = first_parameters(objective, xp.asarray(rng.random((3, 7))), extent)
     A = rng.random((3, 4))
     parameters = replace(parameters, W=xp.asarray(A))
@@ -82,7 +83,7 @@ def test_costs_are_the_formulas(cells, rng, eta, xp):
     center = to_numpy(rows.center)
     shares = [extent.shares[extent.layout.group[2:] == j] for j in range(4)]
     V = spread_apart(to_numpy(parameters.V), extent.layout)
-    expected = formulas.mixed_costs(cells - center, LEVELS, V, A, shares, eta)
+    expected = formulas.mixed_costs(cells - center, LEVELS, V, A, shares, eta, width)
     np.testing.assert_allclose(to_numpy(found), expected, rtol=1e-10, atol=1e-10)
 
 

@@ -484,3 +484,19 @@ def test_a_promise_is_the_slope_and_the_squares_of_what_each_row_adds(rng, loss,
     twice = found + found
     for part, whole in zip(found, twice, strict=True):
         np.testing.assert_array_equal(2 * part, whole)
+
+
+@pytest.mark.parametrize("loss", LOSSES[:2], ids=repr)
+def test_rounded_rules_are_about_the_same_whatever_their_last_bits_were(rng, loss):
+    _, _, rules = problem(rng, loss, 1)
+    rules.theta[:, 2], rules.consequents[:, 3] = 0.0, 0.0
+    found = rules.rounded(loss)
+    noisy = rules.like(rules.flat() * (1 + 1e-15 * rng.normal(size=rules.flat().shape)))
+    np.testing.assert_array_equal(noisy.rounded(loss).flat(), found.flat())
+    np.testing.assert_allclose(found.theta, rules.theta, rtol=2.0**-10)
+    assert not np.any(found.theta[:, 2])
+    if loss.level_is_free:  # which stays, to a step that no last bits decide
+        off = 2.0**30 * (rules.consequents - found.consequents).mean(axis=2)
+        assert np.all((off > -0.31) & (off < 0.71))
+    else:
+        np.testing.assert_allclose(found.consequents, rules.consequents, rtol=2.0**-10)

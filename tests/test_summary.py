@@ -93,3 +93,9 @@ def test_numbers_alone_need_no_levels():
     summary = Summary(3, np.zeros((len(SHARES), 4)), np.zeros((4, 30)), None)
     assert [shares.size for shares in summary.levels] == [0] * 4
     assert [summary.share_missing(feature) for feature in range(4)] == [0.0] * 4
+
+
+def test_forty_equal_parts_with_the_median_between_them(rng):
+    np.testing.assert_allclose(SHARES, np.arange(0, 102.5, 2.5) / 100)
+    X = rng.normal(size=(1001, 3))
+    np.testing.assert_array_equal(summarize(X, np.ones(1)).medians, np.median(X, axis=0))

@@ -326,3 +326,23 @@ def test_slopes_are_finite_differences_and_spreads_over_levels(order, remembers,
         else:
             expected[:, column] = own[:, 0] ** 2
     np.testing.assert_allclose(rules.slopes(X), expected, rtol=1e-5, atol=1e-6 * expected.max())
+
+
+@pytest.mark.parametrize("n_outputs", [None, 2, 3, 4])
+@pytest.mark.parametrize("n_rules", [1, 3])
+def test_the_size_is_what_there_is_to_read(n_outputs, n_rules):
+    """Rules, conditions where there are several rules, and twice each term of each line that is printed."""
+    centers, widths = np.zeros((n_rules, 3)), np.where(np.arange(3) < 1, 1.0, np.inf) * np.ones((n_rules, 1))
+    B = np.ones((n_rules, 4, n_outputs or 1))
+    B[:, 2:] = 0.0
+    classes = None if n_outputs is None else np.arange(n_outputs)
+    parts = (np.zeros(3), np.ones(3), Identity() if classes is None else Proportions(), ("a", "b", "c"))
+    linear, plain = (RuleBase.bells(centers, widths, part, *parts, classes=classes) for part in (B, B[:, :1]))
+    n_conditions = n_rules if n_rules > 1 else 0
+    n_lines = {None: 1, 2: 1}.get(n_outputs, n_outputs)
+    assert (plain.size, linear.size) == (
+        n_rules + n_conditions,
+        3 * n_rules + n_conditions + 2 * n_rules * (n_lines - 1),
+    )
+    assert linear.n_terms.tolist() == [1] * n_rules
+    assert plain.n_terms.tolist() == [0] * n_rules
