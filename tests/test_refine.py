@@ -455,18 +455,21 @@ def test_no_bell_is_narrower_than_the_data_can_tell(pull):
     assert np.all(rules.widths >= LONGEST * few(len(X)) * (1 - 1e-12))
 
 
-def test_what_is_concluded_from_a_column_that_never_varies_is_part_of_the_constant(rng):
-    X = np.column_stack([rng.normal(size=(30, 2)), rng.integers(2, size=30), np.zeros(30)])
+@pytest.mark.parametrize("beside", [(), (0, 1, 2)], ids=["alone", "beside others"])
+def test_what_is_concluded_from_a_column_that_never_varies_is_part_of_the_constant(rng, beside):
+    X = np.column_stack([rng.normal(size=(30, 2)), rng.integers(2, size=30), np.zeros(30)])[:, [*beside, 3]]
     columns = (*COLUMNS[:2], COLUMNS[3], Category("e", ("all",)))
-    rows, extent = standardized(ArrayRows(X, columns=columns))
+    rows, extent = standardized(ArrayRows(X, columns=tuple(columns[j] for j in (*beside, 3))))
     plan, samples = plan_of(extent), rows._kept_blocks[0]
-    assert plan.kept.tolist() == [True, True, True, False]
-    nothing = Conditions(*(np.zeros(shape) for shape in (3, (3, 5), (3, 2), (3, 4))))
-    B = rng.normal(size=(3, 6, 2))
-    moving = plan.moving(nothing, B)
+    assert plan.kept.tolist() == [True] * len(beside) + [False]
+    layout = plan.space.layout
+    shapes = (3,), (3, layout.n_features), (3, layout.n_numbers), (3, len(layout.levels))
+    B = rng.normal(size=(3, 1 + layout.n_features, 2))
+    moving = plan.moving(Conditions(*map(np.zeros, shapes)), B)
     block = plan.prepare(samples._replace(Y=np.zeros((30, 2))))
-    says = np.concatenate([np.ones((30, 1)), samples.X], axis=1) @ B
-    np.testing.assert_allclose(block.conclusions @ moving.consequents, says, atol=1e-12)
+    inputs, again = np.concatenate([np.ones((30, 1)), samples.X], axis=1), plan.conclusions(moving)
+    np.testing.assert_allclose(block.conclusions @ moving.consequents, inputs @ B, atol=1e-12)
+    np.testing.assert_allclose(inputs[:, : again.shape[1]] @ again, inputs @ B, atol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
