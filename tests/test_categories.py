@@ -13,6 +13,7 @@ from sessc.rows.columns import Category, Number
 from sessc.rules.base import Cells
 from sessc.rules.conditions import (
     COMMON,
+    Reading,
     additions,
     asks,
     beyond,
@@ -251,3 +252,24 @@ def test_most_of_a_rules_own_rows_reach_each_condition():
         most = 0.5 if rules.layout.levels[column] else 0.9
         assert own[adds >= found[r, column]].sum() >= most * own.sum() * (1 - 1e-12)
         assert own[adds > found[r, column]].sum() < most * own.sum()
+
+
+def test_what_is_asked_of_missing_cells_alone_lets_any_number_be(rules):
+    nothing = {name: np.zeros_like(getattr(rules, name)) for name in ("linear", "precisions")}
+    one = replace(rules, **nothing, unknown=np.asarray([[0.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
+    for r, grade in enumerate((np.exp(-1), np.exp(1))):
+        assert read_condition(one, r, 1) == Reading("any", worst=1.0, unknown=pytest.approx(grade))
+    assert read_condition(one, 2, 1) == Reading("any")
+
+
+@pytest.mark.parametrize("n_rules", [1, 3])
+def test_columns_that_are_asked_about_or_concluded_from_are_used(rules, n_rules):
+    names = ("constants", "linear", "precisions", "unknown", "consequents")
+    few = replace(rules, **{name: getattr(rules, name)[:n_rules] for name in names})
+    assert few.used.tolist() == [n_rules > 1] * 3  # a single rule fires whatever is there
+    nothing = {name: np.zeros_like(getattr(few, name)) for name in names[1:4]}
+    for feature, column in enumerate(few.layout.group):
+        B = np.zeros((n_rules, 1 + few.layout.n_features, 2))
+        B[-1, 1 + feature, 1] = 1.0
+        used = replace(few, consequents=B, **nothing).used
+        assert np.flatnonzero(used).tolist() == [column]

@@ -498,6 +498,8 @@ def test_rounded_rules_are_about_the_same_whatever_their_last_bits_were(rng, los
     np.testing.assert_array_equal(noisy.rounded(loss).flat(), found.flat())
     np.testing.assert_allclose(found.theta, rules.theta, rtol=2.0**-10)
     assert not np.any(found.theta[:, 2])
+    steps = 2.0**10 * np.frexp(found.theta)[0]  # of which there are no parts
+    np.testing.assert_array_equal(steps, np.round(steps))
     if loss.level_is_free:  # which stays, to a step that no last bits decide
         off = 2.0**30 * (rules.consequents - found.consequents).mean(axis=2)
         assert np.all((off > -0.31) & (off < 0.71))
