@@ -21,7 +21,10 @@ from sessc.rules.base import Conditions, design, filled, firing
 from sessc.rules.conditions import impacts
 from sessc.tsk.refine import (
     APART,
+    GAP,
+    ROUND,
     CrossEntropy,
+    Ground,
     Moving,
     Prepared,
     Pulls,
@@ -505,3 +508,27 @@ def test_rounded_rules_are_about_the_same_whatever_their_last_bits_were(rng, los
         assert np.all((off > -0.31) & (off < 0.71))
     else:
         np.testing.assert_allclose(found.consequents, rules.consequents, rtol=2.0**-10)
+
+
+def test_gaps_are_dear_constants_free_and_conditions_cheaper_the_more_they_asked_for(rng):
+    plan = plan_of(table(rng)[1])
+    start = rng.normal(size=(3, len(plan.group)))
+    prices, first_gap = plan.prices(start), len(plan.group) - len(plan.gaps)
+    assert plan.gaps == (1, 2)
+    for r, k in np.ndindex(prices.shape):
+        own = sum(start[r, i] ** 2 for i in range(len(plan.group)) if plan.group[i] == plan.group[k])
+        dear = GAP if k >= first_gap else 1.0
+        assert prices[r, k] == pytest.approx(0.0 if plan.group[k] < 0 else dear / (1 + own))
+
+
+@pytest.mark.parametrize("n", [2, 16, 17, 100, 127, 128, 129, 511, 1000, 2049])
+def test_blocks_have_a_round_number_of_rows_of_which_the_last_count_for_nothing(n):
+    rng = np.random.default_rng(n)
+    rows, extent = standardized(ArrayRows(rng.normal(size=(n, 2)), rng.integers(2, size=n), n_classes=2))
+    ground = Ground.of(rows, plan_of(extent))
+    n_more = len(ground.block.conditions) - n
+    assert (n + n_more) % 16 == 0
+    assert 0 <= n_more < max(16, min(ROUND, n / 8 + 1))
+    rules = Moving(rng.normal(size=(3, 5)), rng.normal(size=(3, 3, 2)))
+    whole = rows.prepared(ground.plan.prepare).whole()
+    np.testing.assert_allclose(cost(LOSSES[0], rules, ground.block), cost(LOSSES[0], rules, whole), rtol=1e-12)
