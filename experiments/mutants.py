@@ -138,11 +138,12 @@ def mutants_of(tree: ast.Module) -> Iterator[Mutant]:
     """Every small fault a module could have; types, messages and names have none that tests could see."""
     for node in _said(tree):
         match node:
-            case ast.BinOp() | ast.BoolOp() | ast.AugAssign() if type(node.op) in OTHER:
-                yield _swap(node, node, "op", node.op)
+            case ast.BinOp(left=first) | ast.BoolOp(values=[first, *_]) | ast.AugAssign(target=first):
+                if type(node.op) in OTHER:
+                    yield _swap(first, node, "op", node.op)
             case ast.Compare():
-                for place, of in enumerate(node.ops):
-                    yield _swap(node, node.ops, place, of)
+                for place, (first, of) in enumerate(zip([node.left, *node.comparators], node.ops, strict=False)):
+                    yield _swap(first, node.ops, place, of)
             case ast.UnaryOp(op=ast.USub()):
                 yield _put(node, "op", ast.UAdd(), "- dropped")
             case ast.UnaryOp(op=ast.Not()):
@@ -164,10 +165,11 @@ def _put(node: ast.expr | ast.stmt, field: str, value: object, fault: str) -> Mu
     return Mutant(node.lineno, node.col_offset, fault, partial(_set, node, field, value))
 
 
-def _swap(node: ast.expr | ast.stmt, holder: object, place: str | int, of: ast.AST) -> Mutant:
+def _swap(first: ast.expr, holder: object, place: str | int, of: ast.AST) -> Mutant:
+    """Another operator, told from others by where what it comes after ends."""
     other = OTHER[type(of)]()
     fault = f"{type(of).__name__} to {type(other).__name__}"
-    return Mutant(node.lineno, node.col_offset, fault, partial(_set, holder, place, other))
+    return Mutant(first.end_lineno, first.end_col_offset, fault, partial(_set, holder, place, other))  # type: ignore[arg-type]
 
 
 def _set(holder: object, place: str | int, value: object) -> None:
