@@ -1,11 +1,14 @@
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
 import formulas
 from sessc.rows.arrays import ArrayRows
+from sessc.rows.base import Samples
 from sessc.rules.base import Conditions
 from sessc.tsk import consequents
-from sessc.tsk.consequents import ridge_path
+from sessc.tsk.consequents import gram, ridge_path
 
 ALPHAS = np.asarray([1e-4, 0.01, 1.0, 100.0])
 
@@ -117,3 +120,19 @@ def test_without_data_nothing_is_concluded(n):
     for alpha in (0.0, 1.0):
         found = consequents._solve(np.zeros((n, n)), np.zeros((n, 2)), np.full(1, alpha))
         np.testing.assert_array_equal(found, np.zeros((1, n, 2)))
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_sums_add_and_multiply_as_rows_do(problem, order):
+    X, y, centers, widths, weight = problem
+    conditions = Conditions.bells(centers, widths)
+
+    def sums(part, times=1.0):
+        return gram(conditions, order, None, Samples(X[part], np.eye(3)[y[part]], times * weight[part]))
+
+    whole, halves = sums(slice(60)), sums(slice(25)) + sums(slice(25, 60))
+    for part in fields(whole):
+        found = getattr(whole, part.name)
+        np.testing.assert_allclose(getattr(halves, part.name), found, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(getattr(whole * 3.0, part.name), 3 * found)
+        np.testing.assert_allclose(getattr(sums(slice(60), 3.0), part.name), 3 * found)

@@ -252,3 +252,12 @@ def test_centres_are_read_as_the_shares_of_levels_and_as_the_numbers_they_are(ce
     found, known = shares(V, extent.space, eta), spread_out(known_mass(sums, extent.space), extent.layout)
     np.testing.assert_allclose(found[:, 2:], (sums.x / known)[:, 2:], rtol=1e-9)
     np.testing.assert_array_equal(found[:, :2], V[:, :2])
+
+
+def test_a_rule_without_samples_takes_part_in_sums_of_rows_with_other_gaps():
+    """Which are sums over no rows."""
+    none = Statistics(np.zeros((1, 5)), 0.0, 2, 2)
+    some = Statistics(np.asarray([[3.0, 1.0, 2.0, 5.0, 6.0, 1.0]]), 0.0, 2, 2, gap_columns=(1,))
+    for added in (none + some, some + none):
+        assert added.gap_columns == (1,)
+        np.testing.assert_array_equal(added.sums, some.sums)

@@ -99,3 +99,8 @@ def test_forty_equal_parts_with_the_median_between_them(rng):
     np.testing.assert_allclose(SHARES, np.arange(0, 102.5, 2.5) / 100)
     X = rng.normal(size=(1001, 3))
     np.testing.assert_array_equal(summarize(X, np.ones(1)).medians, np.median(X, axis=0))
+
+
+def test_a_column_of_gaps_alone_has_zeros():
+    X = np.asarray([[np.nan, 2.0], [np.nan, 4.0]])
+    np.testing.assert_array_equal(weighted_quantiles(X, np.ones(2), np.asarray([0.0, 1.0])), [[0, 2], [0, 4]])

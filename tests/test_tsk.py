@@ -240,7 +240,9 @@ def test_a_rule_base_is_immutable(wine):
     with pytest.raises(ValueError, match="read-only"):
         rules.linear[0, 0] = 1.0
     assert replace(rules, columns=tuple(map(Number, "abcdefghijklm"))).feature_names[0] == "a"
-    assert "3 rules" in repr(rules)
+    assert repr(rules) == "<RuleBase: 3 rules of order 0, 13 features, 3 classes>"
+    amount = TSKRegressor(2, order=1, random_state=0).fit(wine[0], wine[0][:, 0]).rules_
+    assert repr(amount) == "<RuleBase: 2 rules of order 1, 13 features, regression>"
 
 
 def test_a_rule_base_can_be_written_by_hand():
