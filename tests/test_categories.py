@@ -235,13 +235,14 @@ def test_each_part_of_a_condition_asks_for_something(rules, part):
         assert [(q, j) for q in range(3) for j in range(3) if asks(one, q, j)] == [(r, column)]
 
 
-def test_most_of_a_rules_own_rows_reach_each_condition():
+@pytest.mark.parametrize("unit", [1.0, 1e-3])
+def test_most_of_a_rules_own_rows_reach_each_condition(unit):
     """Nine tenths of where it counts most, or half about levels; of all rows, if it nowhere counts most."""
     X = pytest.importorskip("pandas").DataFrame({"x": np.arange(11.0), "kind": list("uvuvuvuvuvw")})
-    written = [({"x": (2, 1), "kind": {"among": ["u"]}}, 1.0), ({"x": (8, 2)}, 2.0), ({"x": (5, 3)}, 3.0)]
+    written = [({"x": (2, 3), "kind": {"among": ["u"]}}, 1.0), ({"x": (8, 5)}, 2.0), ({"x": (5, 3)}, 3.0)]
     rules = RuleBase.by_hand(written, features=["x", "kind"])
     rules = replace(rules, constants=rules.constants - [0.0, 0.0, 50.0])
-    cells, weight = rules.cells(X), np.linspace(1.0, 2.0, 11)
+    cells, weight = rules.cells(X), unit * np.linspace(1.0, 2.0, 11)
     fires, found = rules.firing(X) * weight[:, None], reach_of(rules, cells, weight)
     for r, column in np.ndindex(found.shape):
         if not rules.asks[r, column]:

@@ -167,6 +167,8 @@ def test_statistics_add(objective, blobs, rng):
     whole, halves = statistics(slice(None)), statistics(slice(100)) + statistics(slice(100, None))
     np.testing.assert_allclose(halves.sums, whole.sums, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(halves.penalty, whole.penalty, rtol=1e-10)
+    np.testing.assert_array_equal((whole * 2.0).sums, (whole + whole).sums)
+    assert (whole * 2.0).penalty == (whole + whole).penalty
 
 
 class OneByOne(Uniform):

@@ -24,6 +24,7 @@ from sessc.tsk.refine import (
     GAP,
     ROUND,
     CrossEntropy,
+    Descent,
     Ground,
     Moving,
     Prepared,
@@ -532,3 +533,35 @@ def test_blocks_have_a_round_number_of_rows_of_which_the_last_count_for_nothing(
     rules = Moving(rng.normal(size=(3, 5)), rng.normal(size=(3, 3, 2)))
     whole = rows.prepared(ground.plan.prepare).whole()
     np.testing.assert_allclose(cost(LOSSES[0], rules, ground.block), cost(LOSSES[0], rules, whole), rtol=1e-12)
+
+
+def test_columns_of_conditions_and_terms_are_those_with_a_coefficient(rng):
+    plan = plan_of(table(rng)[1])
+    n, n_terms = len(plan.group), len(plan.term_group)
+    assert plan.group.tolist() == [-1, 0, 1, 2, 2, 2, 3, 3, 0, 1, 1, 2]
+    assert plan.term_group.tolist() == [-1, 0, 1, 2, 2, 2, 3, 3]
+    rules = Moving(np.eye(n), np.eye(n_terms)[:, :, None])
+    asked = plan.group[:, None] == np.arange(4)
+    said = plan.term_group[:, None] == np.arange(4)
+    np.testing.assert_array_equal(plan.conditions_in(rules), asked)
+    np.testing.assert_array_equal(plan.terms_in(rules), said)
+    assert not plan.terms_in(Moving(np.eye(n), np.ones((n, 1, 2)))).any()  # constants conclude from nothing
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_what_is_not_there_stays_away_and_the_rest_within_what_data_can_tell(rng, order):
+    plan, _, rules = problem(rng, CrossEntropy(), order)
+    ground = Ground.of(*table(np.random.default_rng(0))[:1], plan)
+    rules.theta[0, plan.group == 1], rules.theta[1, plan.group == 2] = 0.0, 0.0
+    if order:
+        rules.consequents[2, plan.term_group == 3] = 0.0
+    low, high = (rules.like(bound) for bound in Descent(ground, rules, CrossEntropy(), Pulls(), 1).bounds)
+    steepest = plan.narrowest**-2.0
+    for r, k in np.ndindex(rules.theta.shape):
+        there, is_slope = plan.group[k] < 0 or rules.theta[r, k], k in (1, 2)
+        most = steepest if plan.is_precision[k] else LONGEST * steepest if is_slope else np.inf
+        least = 0.0 if plan.is_precision[k] else -most
+        assert (low.theta[r, k], high.theta[r, k]) == ((least, most) if there else (0.0, 0.0))
+    free = np.where(rules.consequents == 0, 0.0, np.inf)
+    np.testing.assert_array_equal(high.consequents, free)
+    np.testing.assert_array_equal(low.consequents, -free)

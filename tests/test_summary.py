@@ -104,3 +104,11 @@ def test_forty_equal_parts_with_the_median_between_them(rng):
 def test_a_column_of_gaps_alone_has_zeros():
     X = np.asarray([[np.nan, 2.0], [np.nan, 4.0]])
     np.testing.assert_array_equal(weighted_quantiles(X, np.ones(2), np.asarray([0.0, 1.0])), [[0, 2], [0, 4]])
+
+
+def test_what_is_remembered_cannot_be_changed(rng):
+    summary = summarize(rng.normal(size=(9, 2)), np.ones(1), levels=(0, 0))
+    codes = summarize(np.zeros((9, 1)), np.ones(1), levels=(2,)).levels[0]
+    for part in (summary.quantiles, summary.counts, summary.support, summary.missing, codes):
+        with pytest.raises(ValueError, match="read-only"):
+            part[0] = 1.0
