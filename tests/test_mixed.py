@@ -89,9 +89,11 @@ def test_costs_are_the_formulas(cells, rng, eta, width, xp):
 
 @pytest.mark.parametrize("make", [Objective, partial(KernelObjective, width=1.5)], ids=["plain", "kernel"])
 @pytest.mark.parametrize("eta", [0.0, 0.3])
-def test_no_other_centres_or_weights_are_cheaper(cells, rng, make, eta):
+@pytest.mark.parametrize("gaps", [True, False])
+def test_no_other_centres_or_weights_are_cheaper(cells, rng, make, eta, gaps):
     if make is not Objective and eta:
         pytest.skip("a kernel has no reward for separation")
+    cells = cells if gaps else np.nan_to_num(cells)
     rows, extent = centered(ArrayRows(cells, columns=COLUMNS))
     objective = make(Power(2.0), Entropy(20.0), **({"eta": eta} if eta else {}))
     start = first_parameters(objective, rng.random((3, 7)), extent)

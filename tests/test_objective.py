@@ -232,6 +232,15 @@ def test_a_cost_of_zero_is_never_positive(rng):
         np.testing.assert_allclose(U[:, :3], [[0.5], [0.5], [0], [0]] * np.ones(3), atol=1e-9)
 
 
+def test_no_cost_through_a_kernel_is_positive_at_a_centre(rng):
+    """Nor where the centre is but for last bits."""
+    X = 1 + rng.normal(size=(20, 6))
+    for V in (X, np.nextafter(X, 9.0), np.nextafter(X, -9.0)):
+        objective = KernelObjective(Power(1.2), Entropy(1.0), width=0.7)
+        coefficients = objective.coefficients(Parameters(V, np.full_like(V, 1 / 6)))
+        assert np.all(np.diag(objective.cost(coefficients, objective.columns(Samples(X)))) <= 0)
+
+
 def test_a_rule_without_samples_stays(blobs):
     X, y = blobs
     far = np.vstack([X[:2], np.full((1, X.shape[1]), 1e6)])

@@ -34,6 +34,7 @@ from sessc.tsk.refine import (
     plan_of,
     promise,
     refine,
+    refine_all,
     slope,
 )
 
@@ -565,3 +566,24 @@ def test_what_is_not_there_stays_away_and_the_rest_within_what_data_can_tell(rng
     free = np.where(rules.consequents == 0, 0.0, np.inf)
     np.testing.assert_array_equal(high.consequents, free)
     np.testing.assert_array_equal(low.consequents, -free)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_descents_made_together_are_those_made_alone(rng, monkeypatch, many):
+    """To the last bit, each on its own rows, whether these are few or come in blocks."""
+    if many:
+        monkeypatch.setattr(ArrayRows, "whole", lambda rows: None)
+    grounds = []
+    for n in (60, 60, 75):
+        rows, extent = standardized(ArrayRows(rng.normal(size=(n, 2)), rng.integers(2, size=n), n_classes=2))
+        grounds.append(Ground.of(rows, plan_of(extent)))
+    rules = [Moving(rng.normal(size=(3, 5)), rng.normal(size=(3, k, 2))) for k in (1, 1, 3, 3, 1)]
+    descents = [
+        Descent(grounds[k], start, CrossEntropy(), Pulls(0.1 * (1 + k)), max_iter=5 + k)
+        for k, start in zip((0, 0, 1, 2, 2), rules, strict=True)
+    ]
+    for found, one in zip(refine_all(descents), descents, strict=True):
+        [alone] = refine_all([one])
+        np.testing.assert_array_equal(found.rules.flat(), alone.rules.flat())
+        np.testing.assert_array_equal(found.history, alone.history)
+        assert found.history[-1] < found.history[0]
