@@ -274,3 +274,13 @@ def test_columns_that_are_asked_about_or_concluded_from_are_used(rules, n_rules)
         B[-1, 1 + feature, 1] = 1.0
         used = replace(few, consequents=B, **nothing).used
         assert np.flatnonzero(used).tolist() == [column]
+
+
+def test_lists_of_rows_are_tables(rules):
+    """In which numbers beside text are no text."""
+    rows = [["u", 2.5, True], ["w", -1.0, False], [None, None, None]]
+    columns = dict(zip(rules.feature_names, map(list, zip(*rows, strict=True)), strict=True))
+    np.testing.assert_array_equal(rules.cells(rows), [[0, 2.5, 0], [2, -1, np.nan], [np.nan] * 3])
+    np.testing.assert_array_equal(rules.cells(rows), rules.cells(columns))
+    np.testing.assert_array_equal(rules(rows), rules(columns))
+    np.testing.assert_array_equal(rules.cells(rows[:2]), rules.cells(rows)[:2])

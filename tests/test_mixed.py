@@ -244,6 +244,13 @@ def test_what_rounding_leaves_of_a_column_of_gaps_counts_for_nothing(cells, size
     np.testing.assert_allclose(known_mass(statistics, extent.space), size * np.asarray([[0.0, 2.0, 3.0, 3.0]]))
 
 
+def test_without_gaps_all_is_known_of_every_column(cells):
+    _, extent = centered(ArrayRows(np.nan_to_num(cells) * [0, 1, 1, 0], columns=COLUMNS))
+    assert extent.space.varies.tolist() == [False, True, True, False]
+    sums = np.asarray([[3.0, *np.zeros(9)], [0.0, *np.zeros(9)]])
+    np.testing.assert_array_equal(known_mass(Statistics(sums, 0.0, 7, 2), extent.space), [[3.0] * 4, [0.0] * 4])
+
+
 @pytest.mark.parametrize("eta", [0.0, 0.4])
 def test_centres_are_read_as_the_shares_of_levels_and_as_the_numbers_they_are(cells, rng, eta):
     rows, extent = centered(ArrayRows(cells, columns=COLUMNS))

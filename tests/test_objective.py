@@ -16,7 +16,7 @@ from sessc.solve.alternate import alternate
 from sessc.solve.start import first_parameters
 from sessc.terms.adaptive import AdaptiveObjective
 from sessc.terms.kernel import KernelObjective
-from sessc.terms.objective import Parameters
+from sessc.terms.objective import Expansion, Parameters
 
 
 @pytest.fixture
@@ -217,6 +217,14 @@ def test_every_backend_finds_the_same(objective, blobs, xp):
     np.testing.assert_allclose(to_numpy(found.parameters.V), expected.parameters.V, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(found.history, expected.history, rtol=1e-9)
     assert type(found.parameters.V) is type(xp.asarray(X))
+
+
+def test_a_row_is_spelled_out_with_its_squares_one_by_one_or_together(rng):
+    X = rng.normal(size=(7, 3))
+    apart, together = Expansion.of(Samples(X)), Expansion.of(Samples(X), together=True)
+    np.testing.assert_array_equal(apart.values, np.column_stack([np.ones(7), X, X * X]))
+    np.testing.assert_allclose(together.values, np.column_stack([np.ones(7), X, np.sum(X * X, axis=1)]))
+    assert (apart.n_squares, together.n_squares) == (3, 1)
 
 
 def test_a_cost_of_zero_is_never_positive(rng):

@@ -587,3 +587,13 @@ def test_descents_made_together_are_those_made_alone(rng, monkeypatch, many):
         np.testing.assert_array_equal(found.rules.flat(), alone.rules.flat())
         np.testing.assert_array_equal(found.history, alone.history)
         assert found.history[-1] < found.history[0]
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_every_backend_finds_the_same_slopes(rng, loss, order, xp):
+    _, block, rules = problem(rng, loss, order)
+    expected = slope(loss, rules, block)
+    found = slope(loss, rules, Prepared(*map(xp.asarray, block)))
+    np.testing.assert_allclose(found.flat(), expected.flat(), rtol=1e-10, atol=1e-12)
+    assert cost(loss, rules, Prepared(*map(xp.asarray, block))) == pytest.approx(expected.loss, rel=1e-12)

@@ -30,6 +30,7 @@ def test_histograms_hold_every_row(rng):
     X = np.column_stack([rng.normal(size=500), np.full(500, 7.0), rng.pareto(1.0, size=500)])
     weight = rng.random(500)
     summary = summarize(X, np.ones(1), weight)
+    assert summary.counts.shape == (3, 30)
     np.testing.assert_allclose(summary.counts.sum(axis=1), weight.sum())
     assert summary.n_rows == 500
     inside = (X[:, 0] > summary.low[0]) & (X[:, 0] < summary.high[0])
