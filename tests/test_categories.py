@@ -260,7 +260,9 @@ def test_what_is_asked_of_missing_cells_alone_lets_any_number_be(rules):
     one = replace(rules, **nothing, unknown=np.asarray([[0.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
     for r, grade in enumerate((np.exp(-1), np.exp(1))):
         assert read_condition(one, r, 1) == Reading("any", worst=1.0, unknown=pytest.approx(grade))
-    assert read_condition(one, 2, 1) == Reading("any")
+    nothing = read_condition(one, 2, 1)
+    assert nothing == Reading("any")
+    assert (nothing.worst, nothing.unknown) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize("n_rules", [1, 3])

@@ -244,6 +244,13 @@ def test_what_rounding_leaves_of_a_column_of_gaps_counts_for_nothing(cells, size
     np.testing.assert_allclose(known_mass(statistics, extent.space), size * np.asarray([[0.0, 2.0, 3.0, 3.0]]))
 
 
+def test_weights_that_never_change_are_those_of_columns_that_there_are(cells):
+    X = np.column_stack([np.full(len(cells), np.nan), cells[:, 1:]])
+    _, extent = centered(ArrayRows(X, columns=COLUMNS))
+    found = Objective(Power(2.0)).even_weights(np.ones((3, 7)), extent.space)
+    np.testing.assert_array_equal(found, [[0.0, 1.0, 1.0, 1.0]] * 3)
+
+
 def test_without_gaps_all_is_known_of_every_column(cells):
     _, extent = centered(ArrayRows(np.nan_to_num(cells) * [0, 1, 1, 0], columns=COLUMNS))
     assert extent.space.varies.tolist() == [False, True, True, False]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import formulas
-from sessc import Entropy, LogLoss, Objective, Power, Quadratic, SquaredLoss, Uniform
+from sessc import Entropy, Linear, LogLoss, Objective, Power, Quadratic, SquaredLoss, Uniform
 from sessc._array import to_numpy
 from sessc.rows.arrays import ArrayRows
 from sessc.rows.base import Samples
@@ -238,6 +238,18 @@ def test_a_cost_of_zero_is_never_positive(rng):
         assert np.all(objective.cost(coefficients, columns)[:2, :3] <= 0)
         U = objective.memberships(coefficients, columns)
         np.testing.assert_allclose(U[:, :3], [[0.5], [0.5], [0], [0]] * np.ones(3), atol=1e-9)
+
+
+def test_centres_that_differ_in_last_bits_share_their_samples(rng):
+    """Where the nearest takes all, too: rounding settles no tie."""
+    X = 1 + rng.normal(size=(50, 6))
+    objective = Objective(Linear())
+    V = np.stack([X[0], np.nextafter(X[0], 9.0), X[0] + 9.0])
+    coefficients, columns = objective.coefficients(Parameters(V, np.ones_like(V))), objective.columns(Samples(X))
+    U = objective.memberships(coefficients, columns)
+    np.testing.assert_array_equal(U, [[0.5], [0.5], [0.0]] * np.ones(50))
+    mass = objective.statistics(coefficients, columns).mass
+    np.testing.assert_array_equal(mass, [25.0, 25.0, 0.0])
 
 
 def test_no_cost_through_a_kernel_is_positive_at_a_centre(rng):

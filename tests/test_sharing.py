@@ -172,3 +172,10 @@ def test_unless_told_the_last_axis_is_shared(rule, rng):
     np.testing.assert_array_equal(rule.penalty(cost), rule.penalty(cost, axis=2))
     for found, expected in zip(rule.settle(cost), rule.settle(cost, axis=2), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("rule", [*SHARING, Uniform()])
+def test_where_there_are_no_rows_nothing_is_shared(rule):
+    assert rule.share(np.empty((3, 0)), axis=0).shape == (3, 0)
+    amount, _ = rule.settle(np.empty((3, 0)), axis=0)
+    assert amount.shape == (3, 0)
