@@ -171,6 +171,23 @@ def test_statistics_add(objective, blobs, rng):
     assert (whole * 2.0).penalty == (whole + whole).penalty
 
 
+@pytest.mark.parametrize("objective", [*OBJECTIVES, KernelObjective(Entropy(0.5), Entropy(10.0), width=1.5)])
+def test_a_row_of_weight_two_is_the_row_twice(objective, blobs):
+    X, y = blobs
+    rows, solution = solve(X, y, X[:4], objective, 2)
+    coefficients = objective.coefficients(solution.parameters)
+    X, Y, weight = X[:20] - rows.center, np.eye(3)[y[:20]], np.arange(20) % 3
+    weighted, repeated = (
+        objective.statistics(coefficients, objective.columns(block))
+        for block in (
+            Samples(X, Y, weight.astype(float)),
+            Samples(np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0)),
+        )
+    )
+    np.testing.assert_allclose(weighted.sums, repeated.sums, rtol=1e-10, atol=1e-10)
+    assert weighted.penalty == pytest.approx(repeated.penalty, rel=1e-10)
+
+
 class OneByOne(Uniform):
     """The same weights, found anew in every iteration."""
 

@@ -597,3 +597,13 @@ def test_every_backend_finds_the_same_slopes(rng, loss, order, xp):
     found = slope(loss, rules, Prepared(*map(xp.asarray, block)))
     np.testing.assert_allclose(found.flat(), expected.flat(), rtol=1e-10, atol=1e-12)
     assert cost(loss, rules, Prepared(*map(xp.asarray, block))) == pytest.approx(expected.loss, rel=1e-12)
+
+
+@pytest.mark.parametrize("part", ["linear", "precisions", "unknown"])
+def test_a_column_that_never_varies_takes_part_if_anything_is_asked_of_it(rng, part):
+    _, extent = standardized(ArrayRows(np.column_stack([rng.normal(size=30), np.full(30, 2.0)])))
+    assert plan_of(extent).kept.tolist() == [True, False]
+    nothing = Conditions(np.zeros(2), *(np.zeros((2, 2)) for _ in range(3)))
+    assert plan_of(extent, nothing).kept.tolist() == [True, False]
+    some = nothing._replace(**{part: np.asarray([[0.0, 0.0], [0.0, 1.0]])})
+    assert plan_of(extent, some).kept.tolist() == [True, True]

@@ -12,6 +12,7 @@ SHARING = [
     Power(1.01),
     Power(1.1),
     Power(2.0),
+    Power(3.0),
     Power(7.0),
     Entropy(0.5),
     Entropy(30.0),

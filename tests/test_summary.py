@@ -74,6 +74,7 @@ def test_levels_and_gaps_are_shares_of_all_rows(rng):
     np.testing.assert_allclose(summary.missing, weight @ np.isnan(X) / weight.sum())
     assert summary.levels[0].sum() + summary.missing[0] == pytest.approx(1)
     assert summary.levels[1].size == 0
+    assert summary.counts[1].sum() == pytest.approx(weight[~np.isnan(X[:, 1])].sum())
     assert not np.any(summary.quantiles[:, 0])  # of codes, which are no numbers
     there = ~np.isnan(X[:, 1])
     np.testing.assert_array_equal(summary.quantiles[:, 1], weighted_quantiles(X[there, 1:], weight[there])[:, 0])

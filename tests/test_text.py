@@ -1,3 +1,4 @@
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -6,8 +7,9 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from sessc import RuleBase, TSKClassifier, TSKRegressor
 from sessc.rows.columns import Number
-from sessc.rules.conditions import additions, grades, origin, read_condition, seen_range, shown_range, top
+from sessc.rules.conditions import additions, grades, impacts, origin, read_condition, seen_range, shown_range, top
 from sessc.rules.links import Proportions
+from sessc.rules.summary import summarize
 from sessc.rules.wording import condition, number
 
 
@@ -410,3 +412,13 @@ def test_a_conclusion_is_measured_from_a_bell_at_the_very_end_of_the_data(rules)
         moved = replace(rules, linear=center * rules.precisions)
         assert shown_range(moved, 0) == (70.0, 130.0)
         np.testing.assert_allclose(origin(moved, 0), at)
+
+
+def test_impacts_take_most_of_a_tail_to_lie_at_its_inner_end(rules, rng):
+    """And else the middle of each of forty parts of the data."""
+    X = rng.exponential(size=(500, 2))
+    linear = replace(rules, linear=np.ones((2, 2)), precisions=np.zeros((2, 2)), summary=summarize(X, np.ones(2)))
+    for d, q in enumerate(linear.summary.quantiles.T):
+        middles = [0.5 * (low + high) for low, high in itertools.pairwise(q)]
+        middles[0], middles[-1] = 0.75 * q[1] + 0.25 * q[0], 0.75 * q[-2] + 0.25 * q[-1]
+        np.testing.assert_allclose(impacts(linear)[:, d], np.std(middles) / rules.scale[d], rtol=1e-9)
