@@ -277,3 +277,17 @@ def test_a_rule_without_samples_takes_part_in_sums_of_rows_with_other_gaps():
     for added in (none + some, some + none):
         assert added.gap_columns == (1,)
         np.testing.assert_array_equal(added.sums, some.sums)
+
+
+@pytest.mark.parametrize("make", [Objective, partial(KernelObjective, width=1.5)], ids=["plain", "kernel"])
+@pytest.mark.parametrize("gaps", [True, False])
+def test_the_cost_is_what_rows_cost_and_what_sharing_does(cells, rng, make, gaps):
+    rows, extent = centered(ArrayRows(cells if gaps else np.nan_to_num(cells), columns=COLUMNS))
+    objective = make(Entropy(0.5), Entropy(20.0))
+    start = first_parameters(objective, rng.random((3, 7)), extent)
+    start = replace(start, W=rng.dirichlet(np.ones(4), size=3))
+    coefficients, block = objective.coefficients(start), rows.prepared(objective.columns)._kept_blocks[0]
+    U, costs = objective.memberships(coefficients, block), objective.cost(coefficients, block)
+    expected = np.sum(U * costs) + 0.5 * np.sum(U * np.log(U)) + 20.0 * np.sum(start.W * np.log(start.W))
+    value = objective.value(objective.statistics(coefficients, block), start, coefficients)
+    assert value == pytest.approx(expected, rel=1e-9)

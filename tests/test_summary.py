@@ -114,3 +114,10 @@ def test_what_is_remembered_cannot_be_changed(rng):
     for part in (summary.quantiles, summary.counts, summary.support, summary.missing, codes):
         with pytest.raises(ValueError, match="read-only"):
             part[0] = 1.0
+
+
+def test_words_need_three_values():
+    for n_values in (1, 2, 3):
+        summary = summarize(np.arange(90.0)[:, None] % n_values, np.ones(1))
+        assert summary.has_two_values(0) == (n_values < 3)
+        assert (word_for(summary, 0, 0.0) is None) == (n_values < 3)
