@@ -315,6 +315,7 @@ def test_a_kernel_has_neither_separation_nor_labels():
     for more in ({"eta": 0.1}, {"loss": LogLoss(1.0)}):
         with pytest.raises(ValueError, match="neither eta nor a label loss"):
             KernelObjective(Power(2.0), Entropy(1.0), **more)
+    assert KernelObjective(Power(2.0)).width == 1.0
 
 
 def test_labels_can_be_left_out():

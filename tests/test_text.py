@@ -422,3 +422,11 @@ def test_impacts_take_most_of_a_tail_to_lie_at_its_inner_end(rules, rng):
         middles = [0.5 * (low + high) for low, high in itertools.pairwise(q)]
         middles[0], middles[-1] = 0.75 * q[1] + 0.25 * q[0], 0.75 * q[-2] + 0.25 * q[-1]
         np.testing.assert_allclose(impacts(linear)[:, d], np.std(middles) / rules.scale[d], rtol=1e-9)
+
+
+def test_of_a_number_that_hardly_varies_all_that_few_rows_have_is_shown(rng):
+    X = np.column_stack(
+        [np.where(np.arange(400) % 100, 7.0, rng.normal(9.0, 0.1, size=400)), rng.normal(size=400)]
+    )
+    rules = TSKRegressor(2, random_state=0).fit(X, X[:, 1]).rules_
+    assert shown_range(rules, 0) == (7.0, X[:, 0].max())

@@ -348,3 +348,31 @@ def test_the_size_is_what_there_is_to_read(n_outputs, n_rules):
     )
     assert linear.n_terms.tolist() == [1] * n_rules
     assert plain.n_terms.tolist() == [0] * n_rules
+
+
+@pytest.mark.parametrize("kind", [int, bool, object, np.float16, np.float32, np.float64])
+def test_numbers_of_any_kind_are_the_same_numbers(kind, rng):
+    X = rng.normal(size=(60, 2))
+    rules = TSKRegressor(2, random_state=0).fit(X, X[:, 0]).rules_
+    Z = np.round(X).astype(kind)
+    assert rules.cells(Z).dtype == (np.float32 if kind is np.float32 else np.float64)
+    np.testing.assert_allclose(rules(Z), rules(Z.astype(float)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ns"])
+def test_arrays_of_dates_are_tables(rng, unit):
+    X = np.datetime64("2021-01-01") + rng.integers(0, 700, size=(60, 2)).astype("timedelta64[D]")
+    X = X.astype(f"datetime64[{unit}]")
+    model = TSKRegressor(2, random_state=0).fit(X, X[:, 0].astype(float))
+    np.testing.assert_array_equal(model.rules_(X), model.predict(X))
+
+
+def test_lines_along_a_single_column_are_of_first_order(rng):
+    X = rng.normal(size=(60, 1))
+    model = TSKRegressor(2, order=1, random_state=0).fit(X, X[:, 0] ** 2)
+    assert model.rules_.order == 1
+    assert model.rules_.n_terms.tolist() == [1, 1]
+    np.testing.assert_allclose(model.rules_(X), model.predict(X))
+    step = 1e-6 * X.std()
+    slopes = (model.rules_.outputs(X + step) - model.rules_.outputs(X - step)) / 2e-6
+    np.testing.assert_allclose(model.rules_.slopes(X), slopes**2, rtol=1e-5, atol=1e-8)
