@@ -286,3 +286,12 @@ def test_lists_of_rows_are_tables(rules):
     np.testing.assert_array_equal(rules.cells(rows), rules.cells(columns))
     np.testing.assert_array_equal(rules(rows), rules(columns))
     np.testing.assert_array_equal(rules.cells(rows[:2]), rules.cells(rows)[:2])
+
+
+@pytest.mark.parametrize(("common", "n_places"), [(0.4, 101), (0.6, 1)])
+def test_common_levels_decide_if_most_rows_have_one(common, n_places):
+    names = [f"level {k}" for k in range(100)]  # and others
+    rules = RuleBase.by_hand([({"kind": {"among": names}}, 1.0), ({}, 2.0)])
+    summary = summarize(np.zeros((4, 1)), np.ones(2), levels=(101,))
+    shares = np.append(common, np.full(100, (1 - common) / 100))
+    assert len(places(replace(rules, summary=replace(summary, levels=(shares,))), 0)) == n_places

@@ -16,7 +16,7 @@ from sessc.solve.alternate import alternate
 from sessc.solve.start import first_parameters
 from sessc.terms.adaptive import AdaptiveObjective
 from sessc.terms.kernel import KernelObjective
-from sessc.terms.objective import Expansion, Parameters
+from sessc.terms.objective import Expansion, Parameters, statistics_of
 
 
 @pytest.fixture
@@ -243,6 +243,9 @@ def test_a_row_is_spelled_out_with_its_squares_one_by_one_or_together(rng):
     np.testing.assert_array_equal(apart.values, np.column_stack([np.ones(7), X, X * X]))
     np.testing.assert_allclose(together.values, np.column_stack([np.ones(7), X, np.sum(X * X, axis=1)]))
     assert (apart.n_squares, together.n_squares) == (3, 1)
+    summed = statistics_of(apart, np.ones((2, 7)))
+    np.testing.assert_allclose(summed.sums, [apart.values.sum(axis=0)] * 2)
+    assert summed.penalty == 0.0
 
 
 def test_a_cost_of_zero_is_never_positive(rng):

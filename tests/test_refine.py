@@ -607,3 +607,9 @@ def test_a_column_that_never_varies_takes_part_if_anything_is_asked_of_it(rng, p
     assert plan_of(extent, nothing).kept.tolist() == [True, False]
     some = nothing._replace(**{part: np.asarray([[0.0, 0.0], [0.0, 1.0]])})
     assert plan_of(extent, some).kept.tolist() == [True, True]
+
+
+def test_gaps_say_something_where_some_cells_are_there_and_some_are_not(rng):
+    X = rng.normal(size=(200, 4))
+    X[:, 1], X[:100, 2], X[:1, 3] = np.nan, np.nan, np.nan
+    assert plan_of(standardized(ArrayRows(X, columns=tuple(map(Number, "abcd"))))[1]).gaps == (2,)
