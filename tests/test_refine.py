@@ -547,6 +547,11 @@ def test_columns_of_conditions_and_terms_are_those_with_a_coefficient(rng):
     np.testing.assert_array_equal(plan.conditions_in(rules), asked)
     np.testing.assert_array_equal(plan.terms_in(rules), said)
     assert not plan.terms_in(Moving(np.eye(n), np.ones((n, 1, 2)))).any()  # constants conclude from nothing
+    for group, alike in zip((plan.group, plan.term_group), plan.alike, strict=True):
+        found = {
+            column: own.tolist() for columns, inputs in alike for column, own in zip(columns, inputs, strict=True)
+        }
+        assert found == {column: np.flatnonzero(group == column).tolist() for column in range(4)}
 
 
 @pytest.mark.parametrize("order", [0, 1])

@@ -430,3 +430,16 @@ def test_of_a_number_that_hardly_varies_all_that_few_rows_have_is_shown(rng):
     )
     rules = TSKRegressor(2, random_state=0).fit(X, X[:, 1]).rules_
     assert shown_range(rules, 0) == (7.0, X[:, 0].max())
+
+
+def test_a_missing_cell_meets_a_condition_in_full_where_the_top_is_lowered_for_rows_far_from_it(rules, rng):
+    """And more than that only if no cell that is there adds as much."""
+    summary = replace(
+        summarize(rng.normal(size=(99, 2)) * [10, 0.01] + [100, 0], np.ones(2)), reach=np.full((2, 2), -3.0)
+    )
+    for adds, grade in ((-4.0, np.exp(-4.0 - top(replace(rules, summary=summary), 0, 0))), (-0.5, 1.0)):
+        some = replace(rules, unknown=np.full((2, 2), adds), summary=summary)
+        assert top(some, 0, 0) < -2
+        assert read_condition(some, 0, 0).unknown == pytest.approx(grade)
+    best = replace(rules, unknown=np.full((2, 2), 1.0), summary=summary)
+    assert read_condition(best, 0, 0).unknown == pytest.approx(np.e, rel=0.01)

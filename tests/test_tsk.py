@@ -12,7 +12,7 @@ import formulas
 from mixed import mixed_table
 from sessc import EWFCM, FCM, SCAD, SESSC, SFP, TSKClassifier, TSKRegressor
 from sessc.rows.columns import Number
-from sessc.rules.base import RuleBase, design, filled, firing
+from sessc.rules.base import Conditions, RuleBase, design, filled, firing
 from sessc.rules.links import Identity, Proportions
 
 
@@ -376,3 +376,13 @@ def test_lines_along_a_single_column_are_of_first_order(rng):
     step = 1e-6 * X.std()
     slopes = (model.rules_.outputs(X + step) - model.rules_.outputs(X - step)) / 2e-6
     np.testing.assert_allclose(model.rules_.slopes(X), slopes**2, rtol=1e-5, atol=1e-8)
+
+
+def test_a_missing_cell_adds_to_bells_what_cells_add_on_average(rng):
+    z = np.asarray([-1.0, 1.0])  # mean zero and variance one
+    centers, widths = rng.normal(size=(3, 2)), 0.5 + rng.random((3, 2))
+    constants, linear, precisions, unknown = Conditions.bells(centers, widths)
+    adds = linear[..., None] * z - 0.5 * precisions[..., None] * z**2
+    np.testing.assert_allclose(unknown, adds.mean(axis=2))
+    at_top = constants + np.sum(linear * centers - 0.5 * precisions * centers**2, axis=1)
+    np.testing.assert_allclose(at_top, 0.0, atol=1e-12)
