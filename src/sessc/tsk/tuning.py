@@ -27,6 +27,7 @@ from ..cluster.documentation import documented
 from ..cluster.ranges import COUNT, NOT_NEGATIVE, POSITIVE, Range, check_each, check_parameters, one_of, or_auto
 from ..rows.base import Rows
 from ..rows.read import in_memory, read_rows
+from ..rows.robust import without_slips
 from ..rows.sample import by_size, in_own_order, labelled_rows
 from .estimators import (
     ALPHA,
@@ -385,10 +386,13 @@ class _Searches(RuleModel):
         """The rows that the search looks at, in memory: all, or some of many, with what each weighs."""
         if are_here and (self.cv is not None or (rows.n_rows or 0) <= SEARCHED_ROWS):
             whole = self._posed(rows)  # which complains about y before it is split
-            return in_own_order(rows, whole.rows, whole.target, seed or 0) if self._folds_go_by_value else rows
+            if not self._folds_go_by_value:
+                return rows
+            return in_own_order(rows.bounded(whole.rows.bounds), whole.rows, whole.target, seed or 0)
         if not (self.cv is None or isinstance(self.cv, Number)):
             raise ValueError(f"cv must be None or a number of folds for rows not in memory, got {self.cv!r}.")
         target, coded = self._kind.learn(rows, None)
+        coded = without_slips(coded)[0] if self.refine else coded
         return labelled_rows(rows, by_size(coded), target, SEARCHED_ROWS)
 
     def _posed(self, rows: Rows) -> Problem:
