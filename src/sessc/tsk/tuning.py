@@ -57,6 +57,8 @@ from .recipe import (
 )
 from .search import (
     SCREEN,
+    UNNOTICED,
+    WORST,
     Candidate,
     Fold,
     Grid,
@@ -198,7 +200,7 @@ class _Searches(RuleModel):
         with at_work:  # once for all folds
             trials = self._tried(search, shapes, clusterer, overlap, late)
         self.cv_results_ = cv_results(trials)
-        best = simplest(last_stage(trials), self.parsimony, overlap)
+        best = self._chosen(last_stage(trials), overlap)
         self.best_params_, self.best_score_ = best.params, best.mean
         plain = self._plain(seed).set_params(**shapes[0]).set_params(**best.params)
         with warnings.catch_warnings():
@@ -208,6 +210,13 @@ class _Searches(RuleModel):
         if self.refine and self.scoring is None:
             warn_if_useless(best.mean, folds[0].problem, "rows held out")
         return self
+
+    def _chosen(self, trials: list[Trial], overlap: float) -> Trial:
+        """What is read fastest among near-equals; if it was given how long rules are, the sharpest of these."""
+        is_given = len(self._shapes()) == 1 == len(self._to_try().limits) and not self._lengths_are_free
+        if is_given and self.parsimony:
+            return sharpest(trials, overlap)
+        return simplest(trials, self.parsimony, overlap)
 
     def _tried(
         self, search: Search, shapes: list[Candidate], clusterer: SoftSubspace, overlap: float, late: float
@@ -220,8 +229,9 @@ class _Searches(RuleModel):
         n_short = sum(bool(self._lengths_of(shape)) for shape in shapes)
         progress = Progress(self, len(shapes) * search.n_steps + n_short * len(search.folds), "fold")
         trials: list[Trial] = []
+        whole, noticed = search.grid, UNNOTICED if self.parsimony else 0.0
         for order, growing in groupby(shapes, key=lambda shape: shape["order"]):
-            reached = -np.inf
+            reached, search = WORST, replace(search, grid=whole)
             for shape in growing:
                 if trials and monotonic() >= late:
                     self.untried_.append(shape)
@@ -230,11 +240,14 @@ class _Searches(RuleModel):
                 named = shape if len(shapes) > 1 else {}
                 found = search.run(named, of_shape, self._recipe(order), progress)
                 trials += found
-                score = highest(last_stage(found)).mean
+                best = highest(last_stage(found))
+                score = best.mean
+                if self._grows and _is_auto(self.alphas):
+                    search = replace(search, grid=whole.near(best.params["alpha"]))
                 if lengths := self._lengths_of(shape):
                     chosen = sharpest(last_stage(found), overlap)
                     trials += search.shortened(chosen, lengths, self._recipe(order), progress)
-                if self._grows and score <= reached:
+                if self._grows and score <= reached + noticed * abs(reached):
                     break
                 reached = max(reached, score)
         progress.finish()
@@ -245,14 +258,17 @@ class _Searches(RuleModel):
         return trials + self._held_otherwise(search, trials, shapes[0], clusterer)
 
     def _made_short(self, search: Search, trials: list[Trial], shape: Candidate, overlap: float) -> list[Trial]:
-        """What would be chosen, shorter, if it is longer than a screen and the search is free to choose."""
-        chosen = simplest(last_stage(trials), self.parsimony, overlap)
+        """What would be chosen, as short as fits on a screen, if it does not and the search is free to choose."""
+        chosen = self._chosen(last_stage(trials), overlap)
         given = [chosen.params.get(name) for name in ("conditions", "terms")]
         if not (self._lengths_are_free and self.parsimony) or chosen.size <= SCREEN or any(given):
             return []
         shape = shape | {name: chosen.params[name] for name in shape if name in chosen.params}
         order, n_rules = shape["order"], shape["n_rules"]
-        limits = list(SHORTER[order] if n_rules > 1 else LENGTHS[order])
+        tried = SHORTER[order] if n_rules > 1 else LENGTHS[order]
+        limits = [limit for limit in tried if n_rules * limit.size <= SCREEN]
+        if not limits:
+            return []
         quiet = Progress(None, len(search.folds), "fold")  # it is not known before that there is more to do
         return search.shortened(chosen, limits, self._recipe(order), quiet)
 
@@ -533,7 +549,7 @@ def _documented_search(scoring: str, faithfulness: str) -> Callable[[type], type
 
 @_documented_search(
     'balanced accuracy, which asks\n        for right answers only; "neg_log_loss" asks for good probabilities',
-    faithfulness="0.2",
+    faithfulness="0.05",
 )
 class TSKClassifierCV(_Searches, ClassAnswers):
     r"""A :class:`TSKClassifier` that chooses its own parameters by cross-validation.
@@ -577,7 +593,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
         alphas: Any = "auto",
         refine: int = 200,
         pull: Any = "auto",
-        faithfulness: float = 0.2,
+        faithfulness: float = 0.05,
         conditions: Any = "auto",
         terms: Any = "auto",
         search: str = "auto",
