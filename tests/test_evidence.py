@@ -233,9 +233,8 @@ def test_evidence_is_read_as_it_is_counted(learned):
             continue
         c = int(np.argmax(found.outcomes[r]))
         said = float(re.search(rf"SEEN {rules.classes[c]} ([0-9.]+) %", part)[1])
-        assert said == pytest.approx(100 * found.outcomes[r, c], abs=0.5) and (said == 100) == (
-            found.outcomes[r, c] == 1
-        )
+        assert said == pytest.approx(100 * found.outcomes[r, c], abs=0.5)
+        assert (said == 100) == (found.outcomes[r, c] == 1)
     assert "Classes weigh the same" in str(rules)
     assert rules.to_markdown().split("\n")[0] == "| Rule | IF | THEN | Share | Seen |"
 
