@@ -1,6 +1,5 @@
 """What happens under rules: against plain loops, wherever rows are, and as long as rules are what they were."""
 
-import re
 import warnings
 from dataclasses import replace
 
@@ -228,13 +227,8 @@ def test_evidence_is_read_as_it_is_counted(learned):
     parts = rules.to_text().split("\n\n")[1:]
     for r, part in enumerate(parts):
         assert part.startswith(f"Rule {r + 1} (counts most for {found.governed[r]:g} of {found.weight:g} rows)")
-        if not found.governed[r]:
-            assert "SEEN no row" in part
-            continue
         c = int(np.argmax(found.outcomes[r]))
-        said = float(re.search(rf"SEEN {rules.classes[c]} ([0-9.]+) %", part)[1])
-        assert said == pytest.approx(100 * found.outcomes[r, c], abs=0.5)
-        assert (said == 100) == (found.outcomes[r, c] == 1)
+        assert f"SEEN {rules.classes[c]} {100 * found.outcomes[r, c]:.0f} %" in part
     assert "Classes weigh the same" in str(rules)
     assert rules.to_markdown().split("\n")[0] == "| Rule | IF | THEN | Share | Seen |"
 

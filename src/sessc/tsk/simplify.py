@@ -1,12 +1,12 @@
 """Shorter rules: what decides least goes, step by step, and so do rules that add nothing.
 
 Half of what is too much goes at a time, with a short descent after each step; what is left is refined once more.
-What goes first has the least *impact*: the standard deviation of what a condition adds, or a term of a linear
-conclusion, over the rows about which its rule is in doubt. A condition decides nothing where its rule holds, or
-does not, in any case. What went may be missed later: so conditions that promise most by the slope of the loss come
-back for a third of those that are there, and what then decides least goes, twice if that helps. Rules that add
-nothing go, too, unless that makes the others worse: fewer rules may have fewer conditions together. Of all that
-was met and is short enough the best is kept: to allow more never makes rules worse.
+There are two ways down. On one what goes first has the least *impact*: the standard deviation of what a condition
+adds over the rows, or a term of a linear conclusion. On the other only rows count about which rules are in doubt:
+a condition decides nothing where its rule holds, or does not, in any case. Neither is better everywhere, so both
+are gone, and the better end is taken. What went may be missed later: so conditions that promise most by the slope
+of the loss come back for a third of those that are there, and what then decides least goes, twice if that helps.
+Of all that was met and is short enough the best is kept: to allow more never makes rules worse.
 
 Short rules are held where the whole ones were, as these at the clusters that they came from. Were they held at
 asking for little alone, most would soon ask for nothing: a few can tell the rows apart that they learn from, but
@@ -22,7 +22,7 @@ kept. So each step starts from rounded numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -41,6 +41,7 @@ from .refine import (
     Plan,
     Prepared,
     Pulls,
+    abreast,
     promise,
 )
 
@@ -65,9 +66,6 @@ without all of these at most this much higher."""
 OTHERWISE = 1e-2
 """The same of a rule that asks for nothing, or counts most for hardly any row: people look for the rows it is
 about."""
-WORTH = 0.03
-"""Rules that add nothing are kept for the conditions that others may have because of them, if the objective would
-be so much higher for each that goes."""
 
 
 class Limit(NamedTuple):
@@ -332,35 +330,35 @@ class _Way:
         """Meet rules within each limit, the loosest first."""
         rules = least_said(self.ground, rules)
         for limit in limits:
-            rules = yield from self.cut(rules, limit)
-            rules = yield from self.settled(rules)
-            rules = yield from self.exchanged(rules, limit)
-            rules = yield from self.unless_worse(self.without_idle(rules), rules, limit)
-            rules = yield from self.polished(rules)
-            rules = yield from self.unless_worse(self.without_idle_parts(rules, limit), rules, limit)
-            rules = yield from self.unless_worse(self.without_strays(rules), rules, limit)
-            rules = yield from self.least_said(rules, limit)
-            self.meet(rules)
-
-    def unless_worse(self, fewer: Cut, rules: Cut, limit: Limit) -> Asking[Cut]:
-        """Rules of which something went, as short as allowed, unless those that there were do better.
-
-        Fewer rules may have fewer conditions, so that one that adds nothing may yet be worth its place.
-        """
-        if fewer is rules:
-            return rules
-        short = yield from self.least_said(fewer, limit)
-        short = yield from self.settled(short)
-        gone = len(rules.theta) - len(short.theta)
-        return short if self.objective(short) <= (1 + IDLE + WORTH * gone) * self.objective(rules) else rules
+            ways = yield from abreast(self.cut(rules, limit, doubtful) for doubtful in (False, True))
+            ways = yield from abreast(map(self.settled, ways))
+            rules = yield from self.exchanged(min(ways, key=self.objective), limit)
+            fewer = yield from self.only(self.without_idle(rules), rules, limit)
+            # Fewer rules may have fewer conditions, so that what adds nothing may yet be worth its place.
+            kept = fewer if self.objective(fewer) <= (1 + IDLE) * self.objective(rules) else rules
+            kept = yield from self.polished(kept)
+            kept = yield from self.only(self.without_idle(kept, asking=False), kept, limit)
+            kept = yield from self.least_said(self.without_idle_parts(kept, limit), limit)
+            self.meet(kept)
 
     def least_said(self, rules: Cut, limit: Limit) -> Asking[Cut]:
-        """The same model said with the fewest conditions, and as short as fewer rules have to be on average."""
-        rules = least_said(self.ground, rules)
-        while any(self.too_many(rules, limit)):
-            rules = yield from self.cut(rules, limit)
+        """The same model said with the fewest conditions, and no rule that asks for nothing and adds nothing."""
+        while True:
             rules = least_said(self.ground, rules)
-        return rules
+            busy = self.without_idle(rules, asking=False)
+            if len(busy.theta) < len(rules.theta):
+                rules = yield from self.only(busy, rules, limit)
+            elif any(self.too_many(rules, limit)):  # fewer rules are longer on average
+                rules = yield from self.cut(rules, limit)
+            else:
+                return rules
+
+    def only(self, busy: Cut, rules: Cut, limit: Limit) -> Asking[Cut]:
+        """The busy ones of the rules, as short as allowed; the rules as they are if all of them are busy."""
+        if len(busy.theta) == len(rules.theta):
+            return rules
+        short = yield from self.cut(busy, limit)
+        return (yield from self.settled(short))
 
     def exchanged(self, rules: Cut, limit: Limit) -> Asking[Cut]:
         """The rules with conditions that promise more for those that decide least, as long as that helps."""
@@ -438,38 +436,33 @@ class _Way:
     def _is_within(self, rules: Cut, limit: Limit) -> bool:
         return not any(self.too_many(rules, limit))
 
-    def cut(self, rules: Cut, limit: Limit) -> Asking[Cut]:
+    def cut(self, rules: Cut, limit: Limit, doubtful: bool = True) -> Asking[Cut]:
         """Rules as short as allowed, what decides least gone, half of what is too much at a time."""
         while any(over := self.too_many(rules, limit)):
-            rules = self._without_least(rules, self._half(over))
+            rules = self._without_least(rules, self._half(over), doubtful)
             if max(over) > 1:
                 settled = yield from self.settled(rules)
                 rules = least_said(self.ground, settled)
         return rules
 
-    def without_idle(self, rules: Cut) -> Cut:
-        """The rules less those that add nothing or say what another says, one after the other."""
-        return self._less(rules, self._with_one_less, IDLE)
+    def without_idle(self, rules: Cut, asking: bool = True) -> Cut:
+        """The rules less those that add nothing or say what another says, one after the other.
 
-    def without_strays(self, rules: Cut) -> Cut:
-        """The rules less those that ask for nothing, or count most for hardly any row, and add little."""
-        return self._less(rules, self._without_one_stray, OTHERWISE)
-
-    def _less(self, rules: Cut, each: Callable[[Cut], Iterator[Cut]], share: float) -> Cut:
-        """The rules with one less as long as the loss is at most this share higher."""
+        Those that ask for something and count most for some rows may stay.
+        """
         full = self._loss(rules)
         while len(rules.theta) > 1:
-            fewer = list(each(rules))
+            fewer = list(self._with_one_less(rules) if asking else self._without_one_idle(rules))
             if not fewer:
                 break
             losses = self._losses(fewer)
             best = int(np.argmin(losses))
-            if losses[best] > full + share * abs(full):
+            if losses[best] > full + (IDLE if asking else OTHERWISE) * abs(full):
                 break
             rules = fewer[best]
         return rules
 
-    def _without_one_stray(self, rules: Cut) -> Iterator[Cut]:
+    def _without_one_idle(self, rules: Cut) -> Iterator[Cut]:
         """The rules without each that asks for nothing or counts most for hardly any row."""
         for r in np.flatnonzero(~(self.plan.conditions_in(rules).any(axis=1) & _governs(self.ground, rules))):
             yield rules.without(r)
@@ -518,8 +511,8 @@ class _Way:
     def _half(self, over: Sequence[int]) -> list[int]:
         return [-(-n // 2) for n in over]
 
-    def _without_least(self, rules: Cut, over: Sequence[int]) -> Cut:
-        kept, found = self._present(rules), impacts(self.ground, rules, doubtful=True)
+    def _without_least(self, rules: Cut, over: Sequence[int], doubtful: bool = True) -> Cut:
+        kept, found = self._present(rules), impacts(self.ground, rules, doubtful=doubtful)
         for there, impact, n in zip(kept, found, over, strict=True):
             strength = np.where(there, impact, np.inf)
             if n <= np.sum(there) - np.sum(there.any(axis=1)):

@@ -200,7 +200,7 @@ class _Searches(RuleModel):
         with at_work:  # once for all folds
             trials = self._tried(search, shapes, clusterer, overlap, late)
         self.cv_results_ = cv_results(trials)
-        best = self._chosen(last_stage(trials), overlap)
+        best = simplest(last_stage(trials), self.parsimony, overlap)
         self.best_params_, self.best_score_ = best.params, best.mean
         plain = self._plain(seed).set_params(**shapes[0]).set_params(**best.params)
         with warnings.catch_warnings():
@@ -210,13 +210,6 @@ class _Searches(RuleModel):
         if self.refine and self.scoring is None:
             warn_if_useless(best.mean, folds[0].problem, "rows held out")
         return self
-
-    def _chosen(self, trials: list[Trial], overlap: float) -> Trial:
-        """What is read fastest among near-equals; if it was given how long rules are, the sharpest of these."""
-        is_given = len(self._shapes()) == 1 == len(self._to_try().limits) and not self._lengths_are_free
-        if is_given and self.parsimony:
-            return sharpest(trials, overlap)
-        return simplest(trials, self.parsimony, overlap)
 
     def _tried(
         self, search: Search, shapes: list[Candidate], clusterer: SoftSubspace, overlap: float, late: float
@@ -259,7 +252,7 @@ class _Searches(RuleModel):
 
     def _made_short(self, search: Search, trials: list[Trial], shape: Candidate, overlap: float) -> list[Trial]:
         """What would be chosen, as short as fits on a screen, if it does not and the search is free to choose."""
-        chosen = self._chosen(last_stage(trials), overlap)
+        chosen = simplest(last_stage(trials), self.parsimony, overlap)
         given = [chosen.params.get(name) for name in ("conditions", "terms")]
         if not (self._lengths_are_free and self.parsimony) or chosen.size <= SCREEN or any(given):
             return []
@@ -549,7 +542,7 @@ def _documented_search(scoring: str, faithfulness: str) -> Callable[[type], type
 
 @_documented_search(
     'balanced accuracy, which asks\n        for right answers only; "neg_log_loss" asks for good probabilities',
-    faithfulness="0.05",
+    faithfulness="0.1",
 )
 class TSKClassifierCV(_Searches, ClassAnswers):
     r"""A :class:`TSKClassifier` that chooses its own parameters by cross-validation.
@@ -593,7 +586,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
         alphas: Any = "auto",
         refine: int = 200,
         pull: Any = "auto",
-        faithfulness: float = 0.05,
+        faithfulness: float = 0.1,
         conditions: Any = "auto",
         terms: Any = "auto",
         search: str = "auto",
