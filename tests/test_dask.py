@@ -149,6 +149,17 @@ def test_threads_of_this_process_will_do(blobs):
         assert_same(clone(model).fit(*partitioned(X, y)), clone(model).fit(X, y))
 
 
+def test_a_typo_in_a_partition_is_no_value(blobs):
+    X, y = blobs
+    typo, without = X.copy(), X.copy()
+    typo[7, 1], without[7, 1] = 1e6, np.nan
+    rules = [
+        TSKClassifier(3, refine=20, random_state=0).fit(da.from_array(Z, chunks=(50, -1)), da.from_array(y)).rules_
+        for Z in (typo, without)
+    ]
+    np.testing.assert_allclose(rules[0].outputs(X), rules[1].outputs(X), atol=1e-9)
+
+
 def test_frames_keep_their_names_and_labels(blobs):
     pandas, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     X, y = blobs

@@ -115,6 +115,20 @@ def test_it_is_said_that_rules_use_what_may_only_name_rows(rng, given, says):
     assert not any("rules use" in note for note in others.notes)
 
 
+def test_it_is_said_which_cells_are_too_far_out_to_learn_from(table):
+    rows = rows_learned_from(table)
+    typos = {rows[0]: "1000000", rows[5]: "-2e7"}
+    model = Model.fit(
+        table | {"size": [typos.get(k, x) for k, x in enumerate(table["size"])]}, "answer", n_rules=1
+    )
+    assert "size: 2 cells are far beyond all others (such as 1000000.00) and left out of learning" in model.notes
+    one = Model.fit(marked(table, "size", rows[0], "1e6"), "answer", n_rules=1)
+    lacking = Model.fit(marked(table, "size", rows[0], None), "answer", n_rules=1)
+    assert "size: 1 cell is far beyond all others (1000000.00) and left out of learning" in one.notes
+    assert not any("far beyond" in note for note in lacking.notes)
+    np.testing.assert_array_equal(one.predict_proba(table), lacking.predict_proba(table))
+
+
 def marked(table, name, row, mark="rare"):
     return table | {name: [mark if k == row else cell for k, cell in enumerate(table[name])]}
 

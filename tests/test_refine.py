@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -11,12 +12,13 @@ from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import StandardScaler
 
 import sessc.tsk.refine
-from sessc import TSKClassifier, TSKRegressor
+from sessc import FCM, TSKClassifier, TSKRegressor
 from sessc.datasets import make_spiral
 from sessc.rows.arrays import ArrayRows
 from sessc.rows.columns import Category, Number, few
-from sessc.rows.extent import standardized
-from sessc.rows.robust import LONGEST
+from sessc.rows.extent import gap_columns, standardized
+from sessc.rows.read import read_rows
+from sessc.rows.robust import LONGEST, robust
 from sessc.rules.base import Conditions, design, filled, firing
 from sessc.rules.conditions import impacts
 from sessc.tsk.refine import (
@@ -296,6 +298,49 @@ def test_what_hardly_any_row_has_changes_nothing(settings):
     without = model.fit(X, y).predict_proba(X)
     beside = model.fit(np.concatenate([X, rare], axis=1), y)
     np.testing.assert_allclose(beside.predict_proba(np.concatenate([X, rare], axis=1)), without, atol=1e-12)
+
+
+@pytest.mark.parametrize("far", [1e6, -1e9])
+@pytest.mark.parametrize("settings", [{}, {"order": 1}, {"conditions": 3}])
+def test_what_is_absurdly_far_from_all_others_is_no_value(wine, settings, far):
+    """Rules learn what they would without it, to the last bit, and answer as if it lay at their limit."""
+    X, y = wine
+    typo, without = X.copy(), X.copy()
+    typo[17, 4], without[17, 4] = far, np.nan
+    model = TSKClassifier(4, refine=60, class_weight="balanced", random_state=0, **settings)
+    found, expected = (clone(model).fit(table, y).rules_ for table in (typo, without))
+    np.testing.assert_array_equal(found.outputs(X), expected.outputs(X))
+    np.testing.assert_array_equal(found.outputs(without), expected.outputs(without))
+    np.testing.assert_array_equal(found.limits, expected.limits)
+    at_limit = np.where(typo == far, found.limits[int(far > 0)], X)
+    np.testing.assert_array_equal(found.outputs(typo), found.outputs(at_limit))
+
+
+@pytest.mark.parametrize("n", [40, 61, 300, 1001])
+def test_it_is_none_among_any_number_of_rows(rng, n):
+    X = np.round(rng.normal(size=(n, 3)), 2)
+    y = X[:, 0] * X[:, 1] + 0.2 * rng.normal(size=n)
+    typo, without = X.copy(), X.copy()
+    typo[3, 1], without[3, 1] = 1e6, np.nan
+    model = TSKRegressor(3, refine=20, random_state=0)
+    found, expected = (clone(model).fit(table, y).rules_ for table in (typo, without))
+    np.testing.assert_array_equal(found.outputs(X), expected.outputs(X))
+
+
+def lacks(X, **more):
+    """In which columns cells count as missing while rules are learned."""
+    rows, _ = robust(read_rows(FCM(), X, reset=True, **more), standardize=True)
+    return gap_columns(rows)
+
+
+def test_long_tails_and_rare_values_are_values(rng):
+    for n in (100, 1000, 50_000):
+        tails = np.exp(1.5 * rng.normal(size=(n, 4)))
+        rare = np.zeros((n, 1))
+        rare[::n] = 1e6
+        assert lacks(np.concatenate([tails, rare], axis=1)) == ()
+    tails[5, 2] = 1e7
+    assert lacks(tails) == (2,)
 
 
 def test_given_rules_keep_what_they_ask_of_a_column_that_never_varies_here(wine):

@@ -400,3 +400,34 @@ def test_a_weight_is_so_many_rows_for_refined_rules(model, rng):
     y, often = (y > 0.2 if "Classifier" in repr(model) else y), rng.permutation(np.repeat(np.arange(200), weight))
     found, expected = fitted(model, X[often], y[often]), fitted(model, X, y, sample_weight=weight)
     assert np.array_equal(found.rules_.outputs(X), expected.rules_.outputs(X))
+
+
+@pytest.mark.parametrize("place", ["array", "blocks"])
+@pytest.mark.parametrize("model", REFINED, ids=repr)
+def test_a_typo_is_no_value_where_rows_are_drawn(monkeypatch, model, place, rng):
+    """To the last bit: it changes neither which rows are looked at nor their order, nor what a search chooses."""
+    monkeypatch.setattr("sessc.rows.robust.SIZE", 120)
+    monkeypatch.setattr(recipe, "DRAWN_ROWS", 150)
+    X = np.round(rng.normal(size=(300, 4)), 2)
+    y = X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=300)
+    y = y > 0.2 if "Classifier" in repr(model) else y
+    rules = []
+    for cell in (1e6, np.nan):
+        Z = X.copy()
+        Z[17, 1] = cell
+        rows = (Z, y) if place == "array" else (Blocks([(Z[:90], y[:90]), (Z[90:], y[90:])]),)
+        rules.append(fitted(model, *rows).rules_)
+    np.testing.assert_array_equal(rules[0].outputs(X), rules[1].outputs(X))
+    np.testing.assert_array_equal(rules[0].limits, rules[1].limits)
+
+
+@pytest.mark.parametrize("xp", ["torch"], indirect=True)
+def test_a_typo_is_no_value_in_arrays_of_other_libraries(xp, rng):
+    X = rng.normal(size=(200, 3)).astype(np.float32)
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    X[5, 2] = 1e6
+    model = TSKClassifier(3, refine=20, random_state=0)
+    found = fitted(model, xp.asarray(X), xp.asarray(y))
+    without = fitted(model, xp.asarray(np.where(X > 1e5, np.float32(np.nan), X)), xp.asarray(y))
+    found, without = (np.asarray(model.rules_.outputs(xp.asarray(X))) for model in (found, without))
+    np.testing.assert_array_equal(found, without)

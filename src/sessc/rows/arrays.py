@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 
 from .._array import Array, array_namespace, is_elsewhere, is_foreign, like, numpy_dtype, to_numpy
 from .._runtime import cached_property, keep_freed_memory
-from .base import KEPT_ELEMENTS, Block, Rows, Stored
+from .base import KEPT_ELEMENTS, Block, Rows, Stored, within
 from .clean import check_labels
 from .layout import gaps_in
 
@@ -71,7 +71,7 @@ class ArrayRows(Rows):
 
     @cached_property
     def may_have_gaps(self) -> bool:
-        return bool(gaps_in(self.X))
+        return self.bounds is not None or bool(gaps_in(self.X))
 
     def at_home(self, part: Array) -> Array:
         return to_numpy(part) if self._is_numpy else like(part, self.X)
@@ -94,7 +94,8 @@ class ArrayRows(Rows):
         return self.stored() if is_elsewhere(self.X) and plain else None
 
     def stored(self) -> Stored:
-        return Stored(self.X, self.y, self.sample_weight, self.center, self.scale, self.n_classes)
+        X = self.X if self.bounds is None else within(self.X, *self.bounds)
+        return Stored(X, self.y, self.sample_weight, self.center, self.scale, self.n_classes)
 
     @property
     def precision(self) -> np.dtype:

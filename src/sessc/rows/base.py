@@ -15,13 +15,13 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from .._array import Array, array_namespace, clip, one_hot, to_numpy
+from .._array import Array, array_namespace, clip, one_hot, scalar, to_numpy
 from .._runtime import at_work, cached_property
 from .clean import several_kinds
 from .columns import Column
 from .layout import Layout
 
-__all__ = ["BLOCK_ELEMENTS", "KEPT_ELEMENTS", "Block", "Rows", "Samples", "Stored"]
+__all__ = ["BLOCK_ELEMENTS", "KEPT_ELEMENTS", "Block", "Rows", "Samples", "Stored", "is_beyond", "within"]
 
 BLOCK_ELEMENTS = 3 * 2**17
 """Numbers in the columns of one block: about 3 MiB of float64, large for BLAS and small for caches."""
@@ -77,7 +77,7 @@ def _in_order(fn: Callable, items: Iterable, n_jobs: int) -> Iterator:
 
 
 class Stored(NamedTuple):
-    """All rows at once, as they are stored, and how formulas see them."""
+    """All rows at once, as they are stored, but for cells beyond bounds, and how formulas see them."""
 
     X: Array
     y: Array | None
@@ -107,6 +107,8 @@ class Rows:
         Blocks hold ``(X - center) / scale``.
     limits : pair of arrays of shape (J,), optional
         Cells beyond them count as these.
+    bounds : pair of arrays of shape (J,), optional
+        Cells beyond them count as missing.
     columns : tuple of Number and Category, optional
         What the columns are; None if all are numbers.
     layout : Layout, optional
@@ -125,6 +127,7 @@ class Rows:
     center: Array = None
     scale: Array = None
     limits: tuple[Array, Array] | None = None
+    bounds: tuple[Array, Array] | None = None
     columns: tuple[Column, ...] | None = None
     layout: Layout | None = None
     prepare: Callable[[Samples], Any] = as_it_is
@@ -212,6 +215,10 @@ class Rows:
         """The same rows with cells beyond the limits held there."""
         return replace(self, limits=limits)
 
+    def bounded(self, bounds: tuple[Array, Array] | None) -> Self:
+        """The same rows with cells beyond the bounds missing."""
+        return replace(self, bounds=bounds)
+
     def spelled(self, layout: Layout | None) -> Self:
         """The same rows spelled out."""
         return replace(self, layout=layout)
@@ -222,7 +229,7 @@ class Rows:
 
     def as_given(self) -> Self:
         """The same rows in the users' own units."""
-        return replace(self, center=None, scale=None, limits=None, layout=None, prepare=as_it_is)
+        return replace(self, center=None, scale=None, limits=None, bounds=None, layout=None, prepare=as_it_is)
 
     def at_home(self, part: Array) -> Array:
         """A small array as an array of the kind these rows are."""
@@ -253,6 +260,8 @@ class Rows:
     def _seen(self, raw: Block) -> Any:
         """Rows as formulas see them."""
         X, weight = raw.X, raw.weight
+        if self.bounds is not None:
+            X = within(X, *self.bounds)
         if self.limits is not None:
             X = clip(X, *self.limits)
         if self.center is not None:
@@ -278,6 +287,16 @@ class Rows:
     def _worked(self, work: Callable[[Any], Any], items: Iterable, n_threads: int) -> Iterator[Any]:
         with at_work:
             yield from map(work, items) if n_threads == 1 else _in_order(work, items, n_threads)
+
+
+def is_beyond(X: Array, low: Array, high: Array) -> Array:
+    """Which cells lie beyond bounds; missing ones do not."""
+    return (low > X) | (high < X)
+
+
+def within(X: Array, low: Array, high: Array) -> Array:
+    """Cells within bounds, the others missing."""
+    return array_namespace(X).where(is_beyond(X, low, high), scalar(np.nan, X), X)
 
 
 @dataclass(frozen=True)

@@ -1,33 +1,41 @@
 """Where the bulk of the data sits: a centre, a scale and limits that no single cell can move.
 
 Quantiles do not add, so they come from the hashed sample, which is the same wherever rows are. A number beyond
-what nearly all rows have is held at a limit; what hardly any row has then is nothing to rest a condition on.
+what nearly all rows have is held at a limit; what hardly any row has then is nothing to rest a condition on. One
+absurdly far beyond is no value: rules are learned as if its cell were missing, and hold it at the limit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from .._array import Array, array_namespace, like, to_numpy
-from .base import Rows
+from .base import Rows, Samples, is_beyond
 from .columns import few
 from .extent import Extent, measure, seen_from
 from .layout import Layout
 from .sample import by_size, sample
 
-__all__ = ["LONGEST", "centered", "quantiles_of", "robust"]
+__all__ = ["LONGEST", "centered", "quantiles_of", "robust", "slips_beyond", "without_slips"]
 
 SIZE = 2**13
 """Distinct rows whose quantiles stand for those of all."""
 ROOM = 0.5
 """How far beyond the outer quantiles numbers may lie, as a share of the distance between these."""
+FAR = 50.0
+"""How many times as far beyond limits as these are from each other numbers are slips, as of whoever typed them."""
 CLOSE = 2.0**10
 """How many times as far from the mean as from each other most rows may be: squares leave them half of the bits."""
 LONGEST = 6.0
 """Standard units between the outer quantiles, at most: a value that few rows have is not ten units away."""
+
+
+Ends = tuple[np.ndarray, np.ndarray]
+"""A lower and an upper one for each column."""
 
 
 def centered(rows: Rows) -> tuple[Rows, Extent]:
@@ -52,30 +60,63 @@ def _origin(rows: Rows, extent: Extent) -> Array:
 
 def robust(rows: Rows, standardize: bool) -> tuple[Rows, Extent]:
     """These rows held at limits and measured from their centre, and the extent they have then."""
-    share = few(rows.weight)
-    low, high = quantiles_of(rows, (share, 1 - share))
-    room = ROOM * (high - low)
-    categories = np.zeros(rows.n_features, bool) if rows.levels is None else np.asarray(rows.levels) > 0
-    bulk, limits = (
-        (np.where(categories, -np.inf, low - more), np.where(categories, np.inf, high + more))
-        for more in (0 * room, room)
-    )
+    rows, bulk = without_slips(rows)
     extent = measure(_held(rows, bulk))  # beyond it no cell counts for more
     xp = array_namespace(extent.center)
     scale = xp.ones_like(extent.center)
     if standardize:
-        span = like(np.where(categories, 0.0, (high - low) / LONGEST), extent.center)
+        low, high = bulk
+        span = like(np.where(np.isinf(high), 0.0, (high - low) / LONGEST), extent.center)
         scale = xp.where(extent.spread > 0, xp.maximum(extent.spread, span), scale)
         if extent.layout is None and bool(xp.any((extent.spread > 0) & (extent.spread < scale))):
             extent = replace(extent, layout=Layout((0,) * rows.n_features, ()))
         extent = replace(extent, evened=True)
-    rows = _held(rows, limits).standardized(extent.center, scale).spelled(extent.layout)
+    rows = _held(rows, _limits(bulk)).standardized(extent.center, scale).spelled(extent.layout)
     return rows, seen_from(extent, scale)
 
 
-def _held(rows: Rows, limits: tuple[np.ndarray, np.ndarray]) -> Rows:
-    low, high = (rows.at_home(limit.astype(rows.precision)) for limit in limits)
-    return rows.clipped((low, high))
+def without_slips(rows: Rows) -> tuple[Rows, Ends]:
+    """These rows, slips being missing cells, and the ends of their bulk, which is that of the other cells."""
+    bulk = _bulk(rows)
+    bounds = _at_home(rows, slips_beyond(_limits(bulk)))
+    if not rows.sum(partial(_any_beyond, bounds)):
+        return rows, bulk
+    rows = rows.bounded(bounds)
+    return rows, _bulk(rows)
+
+
+def _bulk(rows: Rows) -> Ends:
+    """The ends between which nearly all rows are; categories have none."""
+    share = few(rows.weight)
+    low, high = quantiles_of(rows, (share, 1 - share))
+    categories = np.zeros(rows.n_features, bool) if rows.levels is None else np.asarray(rows.levels) > 0
+    return np.where(categories, -np.inf, low), np.where(categories, np.inf, high)
+
+
+def _limits(bulk: Ends) -> Ends:
+    low, high = bulk
+    room = ROOM * (high - low)
+    return low - room, high + room
+
+
+def slips_beyond(limits: Ends) -> Ends:
+    """The numbers beyond which those of columns with such limits are slips; none are where all are held at one."""
+    low, high = limits
+    room = np.where(high > low, FAR * (high - low), np.inf)
+    return low - room, high + room
+
+
+def _any_beyond(bounds: tuple[Array, Array], samples: Samples) -> bool:
+    return bool(array_namespace(samples.X).any(is_beyond(samples.X, *bounds)))
+
+
+def _held(rows: Rows, limits: Ends) -> Rows:
+    return rows.clipped(_at_home(rows, limits))
+
+
+def _at_home(rows: Rows, ends: Ends) -> tuple[Array, Array]:
+    low, high = (rows.at_home(end.astype(rows.precision)) for end in ends)
+    return low, high
 
 
 def quantiles_of(rows: Rows, shares: Sequence[float]) -> list[np.ndarray]:

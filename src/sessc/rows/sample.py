@@ -78,7 +78,7 @@ def _count(samples: Samples) -> int:
 
 
 def sample(rows: Rows, size: int, seed: int) -> Sample:
-    """At most so many distinct rows, as users gave them, but for cells that are held at limits."""
+    """At most so many distinct rows, as users gave them, but for cells held at limits or beyond bounds."""
     return _as_compared(rows).sum(partial(_sample_block, size, seed, _ruler(rows)))
 
 
@@ -95,7 +95,7 @@ def labelled_sample(rows: Rows, size: int, seed: int) -> Sample:
 
 
 def _as_compared(rows: Rows) -> Rows:
-    return rows.as_given().clipped(rows.limits)
+    return rows.as_given().clipped(rows.limits).bounded(rows.bounds)
 
 
 class _Ruler(NamedTuple):
@@ -199,7 +199,7 @@ def _with_numbers(given: Rows, coded: Rows, target: Target) -> Rows:
     """Rows with labels that are numbers, the same to the last bit in any order of rows."""
     if target.labels is not None:
         return coded
-    return given.clipped(coded.limits).standardized(coded.center, coded.scale)
+    return given.clipped(coded.limits).bounded(coded.bounds).standardized(coded.center, coded.scale)
 
 
 def _labelled_block(size: int, seed: int, ruler: _Ruler, samples: Samples) -> Sample:

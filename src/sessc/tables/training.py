@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..rows.columns import Column, raw_columns, settle_columns, tally
+from ..rows.base import is_beyond
+from ..rows.columns import Column, cells_of, raw_columns, settle_columns, tally
+from ..rows.robust import slips_beyond
 from ..rules.base import RuleBase
 from ..rules.evaluation import Evaluation, evaluate, flat
 from ..rules.evidence import Evidence
-from ..rules.wording import count
+from ..rules.wording import cell, count
 from ..tsk.recipe import UselessModelWarning
 from ..tsk.tuning import TSKClassifierCV, TSKRegressorCV
 from .cells import code, either, listed, number_in
@@ -213,7 +215,7 @@ def train(
         warnings.filterwarnings("ignore", message="The least populated class")  # folds can do without it
         warnings.simplefilter("ignore", UselessModelWarning)  # rows held out will tell
         learned = lesson.teach(estimator, read)
-    for note in (late := [*_hurried(estimator), *_named(learned, lesson, read)]):
+    for note in (late := [*_hurried(estimator), *_far_out(learned, lesson, read), *_named(learned, lesson, read)]):
         say(f"  {note}")
     rules = _for_prior(replace(learned, target_name=target), lesson, read, prior)
     seed = random_state if isinstance(random_state, int) else 0
@@ -257,9 +259,11 @@ def _check_test(lesson: Lesson, target: str, test: Table | None) -> None:
         if name not in test:
             raise ParameterError("test", f"must have the column {name!r} too; it has {', '.join(test)}")
     classes = lesson.classes
-    for row, cell in enumerate(column_of(test, target), 1):
-        if classes is not None and cell is not None and label_of(classes, cell) not in classes.tolist():
-            raise ParameterError("test", f"has {cell!r} in row {row} of {target!r}, which no row to learn from is")
+    for row, label in enumerate(column_of(test, target), 1):
+        if classes is not None and label is not None and label_of(classes, label) not in classes.tolist():
+            raise ParameterError(
+                "test", f"has {label!r} in row {row} of {target!r}, which no row to learn from is"
+            )
 
 
 def _for_prior(rules: RuleBase, lesson: Lesson, read: Read, prior: Any) -> RuleBase:
@@ -295,6 +299,23 @@ def _hurried(estimator: Any) -> list[str]:
         f"{len(estimator.cv_results_['params'])} candidates were compared when {estimator.minutes:g} min were over"
     )
     return [f"{tried}; not tried were {left}: another run may get further and choose others"]
+
+
+def _far_out(rules: RuleBase, lesson: Lesson, read: Read) -> list[str]:
+    """A word on cells that were no values to learn from, for they may be slips."""
+    if rules.limits is None:
+        return []
+    cells = cells_of(
+        rows_of({name: read.columns[name] for name in rules.feature_names}, lesson.searched), rules.columns
+    )
+    found = is_beyond(cells, *slips_beyond((rules.limits[0], rules.limits[1])))
+    return [_left_out(rules, j, cells[found[:, j], j]) for j in np.flatnonzero(found.any(axis=0)).tolist()]
+
+
+def _left_out(rules: RuleBase, column: int, cells: np.ndarray) -> str:
+    name, such = rules.feature_names[column], cell(rules, column, cells[0])
+    are, them = ("is", such) if len(cells) == 1 else ("are", f"such as {such}")
+    return f"{name}: {count(len(cells), 'cell')} {are} far beyond all others ({them}) and left out of learning"
 
 
 def _named(rules: RuleBase, lesson: Lesson, read: Read) -> list[str]:

@@ -437,7 +437,7 @@ DOCUMENTATION = {
 """What the documentation of rule models has in common."""
 
 
-@documented(**DOCUMENTATION, default="SESSC", faithfulness="0.2")
+@documented(**DOCUMENTATION, default="SESSC", faithfulness="0.1")
 class TSKClassifier(_TSK, ClassAnswers):
     r"""A classifier made of IF-THEN rules, the paper's SESSC-LSE by default.
 
@@ -495,7 +495,7 @@ class TSKClassifier(_TSK, ClassAnswers):
         alpha: float = 0.01,
         refine: int = 0,
         pull: float = 1.0,
-        faithfulness: float = 0.2,
+        faithfulness: float = 0.1,
         conditions: float | None = None,
         terms: float | None = None,
         class_weight: Any = None,

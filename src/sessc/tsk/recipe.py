@@ -186,7 +186,7 @@ class Problem:
         if isinstance(target, Measurements) and self.given is not None:
             unit = float(_rounded(target.unit, bits=32))
             target = Measurements(float(_rounded(target.origin, unit, 32)), unit)
-            rows = replace(target.encode(self.given), limits=rows.limits, layout=rows.layout)
+            rows = target.encode(self.given).clipped(rows.limits).bounded(rows.bounds).spelled(rows.layout)
         at = self.rows.center
         rows = rows.standardized(like(center, at), like(scale, at))
         return replace(self, rows=rows, extent=extent, target=target)

@@ -44,6 +44,8 @@ from .simplify import Limit
 
 __all__ = [
     "SCREEN",
+    "UNNOTICED",
+    "WORST",
     "Candidate",
     "Fold",
     "Grid",
@@ -72,6 +74,11 @@ class Grid:
     @property
     def shape(self) -> tuple[int, int, int]:
         return len(self.width_scales), len(self.alphas), len(self.limits)
+
+    def near(self, alpha: float) -> Grid:
+        """The same with this penalty and its neighbours alone."""
+        place = self.alphas.index(alpha)
+        return replace(self, alphas=self.alphas[max(place - 1, 0) : place + 2])
 
     def params(self) -> Iterator[Candidate]:
         names = ("conditions", "terms")

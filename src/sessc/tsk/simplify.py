@@ -78,6 +78,11 @@ class Limit(NamedTuple):
     def is_none(self) -> bool:
         return self.conditions is None and self.terms is None
 
+    @property
+    def size(self) -> float:
+        """How much there is to read in each rule, at least, if it has as much as it may."""
+        return 1 + (self.conditions or 0) + 2 * (self.terms or 0)
+
     def is_within(self, other: Limit) -> bool:
         """Whether rules that keep to this limit keep to the other."""
         return all(b is None or (a is not None and a <= b) for a, b in zip(self, other, strict=True))

@@ -27,6 +27,7 @@ from ..cluster.documentation import documented
 from ..cluster.ranges import COUNT, NOT_NEGATIVE, POSITIVE, Range, check_each, check_parameters, one_of, or_auto
 from ..rows.base import Rows
 from ..rows.read import in_memory, read_rows
+from ..rows.robust import without_slips
 from ..rows.sample import by_size, in_own_order, labelled_rows
 from .estimators import (
     ALPHA,
@@ -56,6 +57,8 @@ from .recipe import (
 )
 from .search import (
     SCREEN,
+    UNNOTICED,
+    WORST,
     Candidate,
     Fold,
     Grid,
@@ -219,8 +222,9 @@ class _Searches(RuleModel):
         n_short = sum(bool(self._lengths_of(shape)) for shape in shapes)
         progress = Progress(self, len(shapes) * search.n_steps + n_short * len(search.folds), "fold")
         trials: list[Trial] = []
+        whole, noticed = search.grid, UNNOTICED if self.parsimony else 0.0
         for order, growing in groupby(shapes, key=lambda shape: shape["order"]):
-            reached = -np.inf
+            reached, search = WORST, replace(search, grid=whole)
             for shape in growing:
                 if trials and monotonic() >= late:
                     self.untried_.append(shape)
@@ -229,11 +233,14 @@ class _Searches(RuleModel):
                 named = shape if len(shapes) > 1 else {}
                 found = search.run(named, of_shape, self._recipe(order), progress)
                 trials += found
-                score = highest(last_stage(found)).mean
+                best = highest(last_stage(found))
+                score = best.mean
+                if self._grows and _is_auto(self.alphas):
+                    search = replace(search, grid=whole.near(best.params["alpha"]))
                 if lengths := self._lengths_of(shape):
                     chosen = sharpest(last_stage(found), overlap)
                     trials += search.shortened(chosen, lengths, self._recipe(order), progress)
-                if self._grows and score <= reached:
+                if self._grows and score <= reached + noticed * abs(reached):
                     break
                 reached = max(reached, score)
         progress.finish()
@@ -244,14 +251,17 @@ class _Searches(RuleModel):
         return trials + self._held_otherwise(search, trials, shapes[0], clusterer)
 
     def _made_short(self, search: Search, trials: list[Trial], shape: Candidate, overlap: float) -> list[Trial]:
-        """What would be chosen, shorter, if it is longer than a screen and the search is free to choose."""
+        """What would be chosen, as short as fits on a screen, if it does not and the search is free to choose."""
         chosen = simplest(last_stage(trials), self.parsimony, overlap)
         given = [chosen.params.get(name) for name in ("conditions", "terms")]
         if not (self._lengths_are_free and self.parsimony) or chosen.size <= SCREEN or any(given):
             return []
         shape = shape | {name: chosen.params[name] for name in shape if name in chosen.params}
         order, n_rules = shape["order"], shape["n_rules"]
-        limits = list(SHORTER[order] if n_rules > 1 else LENGTHS[order])
+        tried = SHORTER[order] if n_rules > 1 else LENGTHS[order]
+        limits = [limit for limit in tried if n_rules * limit.size <= SCREEN]
+        if not limits:
+            return []
         quiet = Progress(None, len(search.folds), "fold")  # it is not known before that there is more to do
         return search.shortened(chosen, limits, self._recipe(order), quiet)
 
@@ -385,10 +395,13 @@ class _Searches(RuleModel):
         """The rows that the search looks at, in memory: all, or some of many, with what each weighs."""
         if are_here and (self.cv is not None or (rows.n_rows or 0) <= SEARCHED_ROWS):
             whole = self._posed(rows)  # which complains about y before it is split
-            return in_own_order(rows, whole.rows, whole.target, seed or 0) if self._folds_go_by_value else rows
+            if not self._folds_go_by_value:
+                return rows
+            return in_own_order(rows.bounded(whole.rows.bounds), whole.rows, whole.target, seed or 0)
         if not (self.cv is None or isinstance(self.cv, Number)):
             raise ValueError(f"cv must be None or a number of folds for rows not in memory, got {self.cv!r}.")
         target, coded = self._kind.learn(rows, None)
+        coded = without_slips(coded)[0] if self.refine else coded
         return labelled_rows(rows, by_size(coded), target, SEARCHED_ROWS)
 
     def _posed(self, rows: Rows) -> Problem:
@@ -529,7 +542,7 @@ def _documented_search(scoring: str, faithfulness: str) -> Callable[[type], type
 
 @_documented_search(
     'balanced accuracy, which asks\n        for right answers only; "neg_log_loss" asks for good probabilities',
-    faithfulness="0.2",
+    faithfulness="0.1",
 )
 class TSKClassifierCV(_Searches, ClassAnswers):
     r"""A :class:`TSKClassifier` that chooses its own parameters by cross-validation.
@@ -573,7 +586,7 @@ class TSKClassifierCV(_Searches, ClassAnswers):
         alphas: Any = "auto",
         refine: int = 200,
         pull: Any = "auto",
-        faithfulness: float = 0.2,
+        faithfulness: float = 0.1,
         conditions: Any = "auto",
         terms: Any = "auto",
         search: str = "auto",
