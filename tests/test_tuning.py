@@ -3,10 +3,11 @@
 import importlib
 import re
 import warnings
-from itertools import product
+from itertools import pairwise, product
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.metrics import balanced_accuracy_score, get_scorer, make_scorer
@@ -27,7 +28,8 @@ from sessc import (
 )
 from sessc.rules.links import Softmax
 from sessc.tsk.search import ALIKE, SCREEN, Fold, Trial, sharpest, simplest
-from sessc.tsk.tuning import LENGTHS, PULLS
+from sessc.tsk.simplify import Limit
+from sessc.tsk.tuning import LENGTHS, PULLS, REFINED_ALPHAS
 
 GRID = {"gamma": (0.1, 10.0, 100.0), "beta": (0.1, 1.0)}
 WIDTHS = (0.3, "auto", 30.0)
@@ -436,7 +438,7 @@ def long():
 
 
 def test_what_would_be_chosen_and_is_longer_than_a_screen_is_tried_shorter(long):
-    settings = {"n_rules": (4, 5), "order": 1, "refine": 20, "alphas": (1.0,), "cv": 3, "random_state": 0}
+    settings = {"n_rules": (2, 3), "order": 1, "refine": 20, "alphas": (1.0,), "cv": 3, "random_state": 0}
     found = TSKClassifierCV(**settings).fit(*long).cv_results_
     short = [params for params in found["params"] if params.get("terms") == 5]
     assert {params["conditions"] for params in short} == {5}
@@ -444,6 +446,29 @@ def test_what_would_be_chosen_and_is_longer_than_a_screen_is_tried_shorter(long)
     assert not any(params.get("terms") for params in best["params"])  # who wants the best gets what is best
     asked = TSKClassifierCV(**settings, conditions=None).fit(*long).cv_results_
     assert "param_terms" not in asked
+
+
+def test_no_length_is_tried_that_cannot_fit_on_a_screen(long):
+    settings = {"n_rules": (4, 5), "order": 1, "refine": 20, "alphas": (1.0,), "cv": 3, "random_state": 0}
+    found = TSKClassifierCV(**settings).fit(*long).cv_results_
+    assert 4 * Limit(5, 5).size > SCREEN
+    assert not any(params.get("terms") for params in found["params"])
+
+
+@pytest.mark.parametrize("parsimony", [0.0, 1.0])
+def test_further_shapes_try_the_best_penalty_before_and_its_neighbours(wine, parsimony):
+    found = TSKClassifierCV(order=0, refine=10, pull=1.0, parsimony=parsimony, random_state=0).fit(*wine)
+    rows = pd.DataFrame(found.cv_results_["params"]).assign(score=found.cv_results_["mean_test_score"])
+    if "conditions" in rows:
+        rows = rows[rows["conditions"].isna()]
+    by_shape = [part for _, part in rows.groupby("n_rules")]
+    assert by_shape[0]["alpha"].tolist() == list(REFINED_ALPHAS)
+    for before, after in pairwise(by_shape):
+        best = REFINED_ALPHAS.index(before["alpha"].iloc[before["score"].argmax()])
+        assert after["alpha"].tolist() == list(REFINED_ALPHAS[max(best - 1, 0) : best + 2])
+    gains = np.diff([part["score"].max() for part in by_shape])
+    least = 0.003 * by_shape[0]["score"].max() if parsimony else 0.0
+    assert np.all(gains[:-1] > 0.9 * least)  # the last number of rules tried is the first that does not help
 
 
 def test_sizes_are_in_the_table_of_results_and_short_rules_are_tried(wine):

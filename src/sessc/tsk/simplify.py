@@ -80,8 +80,8 @@ class Limit(NamedTuple):
 
     @property
     def size(self) -> float:
-        """Of how many parts each rule is, if it has as many as it may."""
-        return 1 + (self.conditions or 0) + (self.terms or 0)
+        """How much there is to read in each rule, at least, if it has as much as it may."""
+        return 1 + (self.conditions or 0) + 2 * (self.terms or 0)
 
     def is_within(self, other: Limit) -> bool:
         """Whether rules that keep to this limit keep to the other."""
