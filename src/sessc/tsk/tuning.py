@@ -102,7 +102,7 @@ N_FOLDS = 5
 """They are not repeated: training parts overlap, so that three times the work would make the standard error of a
 difference smaller by a sixth alone."""
 
-SEARCHED_ROWS = 10_000
+SEARCHED_ROWS = 5_000
 """Rows that a search looks at; of more, or if they are not in memory, it draws as many by a hash of their values.
 Penalties compete with sums over rows as a prior does, so that what is chosen for fewer rows holds for all."""
 
@@ -517,7 +517,7 @@ n_rules : int, list of int or "auto", default="auto"
         After so long no other order and number of rules is begun, and the best so far is learned from all rows.
         Which that is depends on how fast the machine is just then, so that another fit may choose another.
     cv : int, splitter or iterable of (train, test), default=None
-        None takes five shuffled folds. Of more than ten thousand rows as many are searched, and the best
+        None takes five shuffled folds. Of more than five thousand rows as many are searched, and the best
         is then learned from all; they are drawn by a hash of their values, so that wherever rows are the same is
         chosen. Rows that are not in memory are always searched so, with None or a number of folds.
     scoring : str or callable, default=None
