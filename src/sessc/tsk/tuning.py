@@ -489,8 +489,8 @@ n_rules : int, list of int or "auto", default="auto"
         Values of ``width_scale``, the paper's h, to try: numbers, or "auto" among them. By default "auto" alone;
         without refinement 1, 3, 10, 30.
     alphas : list of float or "auto", default="auto"
-        Values of ``alpha``, the paper's lambda, to try. By default 0.01, 0.1, 1, 10, and without refinement
-        0.001 as well.
+        Values of ``alpha``, the paper's lambda, to try. By default 0.01, 0.1, 1, 10, of which further numbers of
+        rules try the best before and its neighbours; without refinement 0.001 as well, and all of them.
     refine : int, default=200
         Iterations of refinement, at most; see the plain model. With 0 the search goes as the paper's does, over
         fewer values.
